@@ -1,0 +1,38 @@
+# Two commands do everything: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+RESULTS ?= results
+
+.PHONY: setup demo test lint types unit clean
+.DELETE_ON_ERROR:
+
+setup: .venv/.setup
+
+# PyTorch first and by itself, so that no other package chooses its version.
+.venv/.setup: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[plot]"
+	touch $@
+
+.venv/.setup-test: .venv/.setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	touch $@
+
+demo: setup
+	$(BIN)/graphsct demo --out $(RESULTS)/demo
+
+test: lint types unit
+
+lint: .venv/.setup-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.setup-test
+	$(BIN)/mypy
+
+unit: .venv/.setup-test
+	$(BIN)/python -m pytest --cov
+
+clean:
+	rm -rf .venv $(RESULTS)

@@ -1,0 +1,230 @@
+"""From whatever a user calls edges to one symmetric adjacency with self-loops, or an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from torch import Tensor
+
+from graphsct.errors import GraphError
+
+__all__ = ["Adjacency", "build_adjacency"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    r"""The augmented adjacency :math:`\tilde{\mathbf A}`, exact, before any normalisation.
+
+    Args:
+        starts: CSR row pointers; shape: ``(n + 1,)``
+        columns: CSR column indices; shape: ``(nnz,)``
+        weight: CSR values, ``None`` if all are one; shape: ``(nnz,)``
+        degree: augmented degrees in float64; shape: ``(n,)``
+        component: component of each node, numbered by first node; shape: ``(n,)``
+    """
+
+    starts: Tensor
+    columns: Tensor
+    weight: Tensor | None
+    degree: Tensor
+    component: Tensor
+
+
+def build_adjacency(
+    edge_index: Any, *, num_nodes: Any, edge_weight: Any, symmetrize: bool
+) -> Adjacency:
+    """Check the edges, add the missing self-loops and find the connected components."""
+    ids = _check_ids(edge_index)
+    num_nodes = _check_num_nodes(num_nodes, ids)
+    weight = None if edge_weight is None else _check_weight(edge_weight, ids.shape[1])
+    try:
+        matrix = _with_self_loops(ids, num_nodes, weight)
+        matrix = _symmetric(matrix, weighted=weight is not None, symmetrize=symmetrize)
+    except MemoryError:
+        raise GraphError(
+            f"a graph of num_nodes={num_nodes} with {ids.shape[1]} edge entries does not fit into "
+            "memory; relabel the ids to 0 .. n-1, or partition the graph"
+        ) from None
+
+    starts = torch.from_numpy(matrix.indptr)
+    if weight is None:
+        degree = starts.diff().double()
+    else:
+        with np.errstate(over="ignore"):
+            degree = torch.from_numpy(matrix.sum(axis=1, dtype=np.float64))
+        if not bool(torch.isfinite(degree.sum())):
+            raise GraphError(
+                f"the weights add up to {degree.sum().item()}, the largest at one node to "
+                f"{degree.max().item()}; scale edge_weight down, for instance by edge_weight.max()"
+            )
+    return Adjacency(
+        starts=starts,
+        columns=torch.from_numpy(matrix.indices),
+        weight=None if weight is None else torch.from_numpy(matrix.data),
+        degree=degree,
+        component=torch.from_numpy(_components(matrix)),
+    )
+
+
+def _check_ids(edge_index: Any) -> Array:
+    ids = _as_tensor(edge_index, "edge_index")
+    if ids.dim() != 2 or ids.shape[0] != 2:
+        hint = "; transpose it: edge_index.t()" if ids.dim() == 2 and ids.shape[1] == 2 else ""
+        raise GraphError(f"edge_index has shape {tuple(ids.shape)}, expected (2, num_edges){hint}")
+    integral = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+    if ids.numel() and not integral:
+        raise GraphError(
+            f"edge_index holds {ids.dtype}, node ids are integers; pass edge_index.long()"
+        )
+    ids = ids.long()
+    if ids.numel() and int(ids.min()) < 0:
+        raise GraphError(
+            f"edge_index holds the negative id {int(ids.min())}; ids run from 0 to num_nodes-1"
+        )
+    return ids.numpy()
+
+
+def _check_num_nodes(given: Any, ids: Array) -> int:
+    entries = ids.shape[1]
+    largest = int(ids.max()) if entries else -1
+    if given is None:
+        num_nodes = largest + 1
+        if num_nodes > max(1_000_000, 16 * entries):
+            raise GraphError(
+                f"the largest id is {largest} but there are only {entries} edge entries, so nearly "
+                "all nodes would be isolated; relabel the ids, or pass num_nodes to confirm"
+            )
+    elif isinstance(given, bool) or not isinstance(given, int | np.integer):
+        raise GraphError(f"num_nodes is {given!r}, expected an integer")
+    else:
+        num_nodes = int(given)
+    if num_nodes < 1:
+        raise GraphError(
+            f"the graph is empty (num_nodes is {num_nodes}, {entries} edge entries); "
+            "it needs at least one node"
+        )
+    if num_nodes > 1 << 40:
+        raise GraphError(f"num_nodes is {num_nodes}, more than any machine holds")
+    if largest >= num_nodes:
+        raise GraphError(
+            f"edge_index holds the id {largest} but num_nodes is {num_nodes}; "
+            f"ids run from 0 to {num_nodes - 1}: pass num_nodes={largest + 1} or more"
+        )
+    if not entries and num_nodes > 1:
+        raise GraphError(
+            f"the graph has {num_nodes} nodes and no edges at all, which is rarely meant; if it "
+            "is, say so with self-loops: edge_index=torch.arange(num_nodes).repeat(2, 1)"
+        )
+    return num_nodes
+
+
+def _check_weight(edge_weight: Any, entries: int) -> Array:
+    weight = _as_tensor(edge_weight, "edge_weight")
+    if weight.requires_grad:
+        raise GraphError(
+            "edge_weight requires a gradient, but a Graph is a constant; pass edge_weight.detach()"
+        )
+    if weight.is_complex() or weight.dtype == torch.bool:
+        raise GraphError(f"edge_weight holds {weight.dtype}, expected positive real numbers")
+    if weight.shape != (entries,):
+        raise GraphError(
+            f"edge_weight has shape {tuple(weight.shape)}, expected ({entries},): one per column "
+            "of edge_index"
+        )
+    if weight.dtype not in (torch.float32, torch.float64):
+        weight = weight.to(torch.get_default_dtype())
+    bad = ~((weight > 0) & torch.isfinite(weight))
+    if bool(bad.any()):
+        entry = int(bad.nonzero()[0])
+        raise GraphError(
+            f"edge_weight[{entry}] is {weight[entry].item()}; weights must be positive and finite: "
+            "drop or repair these edges"
+        )
+    return weight.numpy()
+
+
+def _as_tensor(value: Any, name: str) -> Tensor:
+    """A strided tensor on the CPU, still attached to its graph if it requires a gradient."""
+    try:
+        tensor = torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise GraphError(
+            f"{name} is a {type(value).__name__} that is no tensor: {error}"
+        ) from error
+    if tensor.layout != torch.strided:
+        raise GraphError(
+            f"{name} has layout {tensor.layout}; for a sparse matrix use Graph.from_scipy, or pass "
+            "its coordinates and values"
+        )
+    return tensor.cpu()
+
+
+def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_array:
+    """Augmented adjacency in canonical CSR: a node with a self-loop does not get a second."""
+    row, col = ids
+    alone = np.ones(num_nodes, dtype=bool)
+    alone[row[row == col]] = False
+    loops = np.flatnonzero(alone)
+    index_type = np.int32 if max(num_nodes, len(row) + len(loops)) < 2**31 else np.int64
+    row = np.concatenate([row, loops], dtype=index_type, casting="unsafe")
+    col = np.concatenate([col, loops], dtype=index_type, casting="unsafe")
+    if weight is None:
+        value = np.ones(len(row), dtype=np.float32)
+    else:
+        value = np.concatenate([weight, np.ones(len(loops), dtype=weight.dtype)])
+    matrix = csr_array((value, (row, col)), shape=(num_nodes, num_nodes))
+    matrix.sum_duplicates()
+    if weight is None:  # an edge is there or not, however often it is listed
+        matrix.data.fill(1)
+    return matrix
+
+
+def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_array:
+    transpose = matrix.T.tocsr()
+    same_edges = np.array_equal(matrix.indptr, transpose.indptr) and np.array_equal(
+        matrix.indices, transpose.indices
+    )
+    if same_edges and (not weighted or np.array_equal(matrix.data, transpose.data)):
+        return matrix
+    if symmetrize:
+        return matrix.maximum(transpose).tocsr()
+    if not same_edges:
+        pattern, reverse = matrix.copy(), transpose
+        pattern.data, reverse.data = np.ones_like(matrix.data), np.ones_like(transpose.data)
+        missing = (pattern - reverse > 0).tocoo()
+        raise GraphError(
+            f"the graph is directed: {missing.nnz} edges have no reverse, the first is "
+            f"{missing.row[0]} -> {missing.col[0]}; pass symmetrize=True to add the reverse edges"
+        )
+    # Sums of duplicates may differ in the last digits between the two directions.
+    tolerance = 16 * np.finfo(matrix.data.dtype).eps
+    differ = ~np.isclose(matrix.data, transpose.data, rtol=tolerance, atol=0)
+    if differ.any():
+        entry = int(np.flatnonzero(differ)[0])
+        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        raise GraphError(
+            f"the graph is directed: {int(differ.sum()) // 2} edges have another weight than their "
+            f"reverse, the first is {row} -> {matrix.indices[entry]} with {matrix.data[entry]} "
+            f"against {transpose.data[entry]}; pass symmetrize=True to take the larger"
+        )
+    return matrix.maximum(transpose).tocsr()
+
+
+def _components(matrix: csr_array) -> Array:
+    # On a symmetric graph strong components are the components, and need no transpose.
+    count, label = connected_components(matrix, directed=True, connection="strong")
+    if count == 1:
+        return np.zeros(len(label), dtype=np.int64)
+    _, first, label = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(count, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(count)
+    ordered: Array = rank[label]
+    return ordered

@@ -1,0 +1,289 @@
+r"""The central object: an undirected graph with its operator and its eigenspace."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import Any
+
+import torch
+from scipy.sparse import issparse
+from torch import Tensor
+
+from graphsct import ops
+from graphsct.edges import Adjacency, build_adjacency
+from graphsct.errors import GraphError
+from graphsct.spectrum import Extremes, extreme_eigenvalues
+
+__all__ = ["Graph"]
+
+_DTYPES = (torch.float32, torch.float64)
+
+
+class Graph:
+    r"""An undirected graph, its normalised operator and the eigenspace at eigenvalue 1.
+
+    .. math::
+        \mathbf G = \tilde{\mathbf D}^{-1/2} (\mathbf A + \mathbf I) \tilde{\mathbf D}^{-1/2},
+        \qquad
+        \mathbf Q = [\mathbf e_1, \ldots, \mathbf e_m],
+        \qquad
+        \mathbf e_i = \tilde{\mathbf D}^{1/2} \mathbf u_i /
+        \| \tilde{\mathbf D}^{1/2} \mathbf u_i \|
+
+    where :math:`\mathbf u_i` is the indicator of the i-th connected component. The columns of
+    :math:`\mathbf Q` are an orthonormal basis of the eigenspace :math:`\mathcal M`. Each row of
+    :math:`\mathbf Q` has one non-zero, so it is kept as the two vectors :attr:`basis` and
+    :attr:`component` and never built.
+
+    A node that already has a self-loop keeps it and does not get a second. An edge that is listed
+    several times counts once, or with the sum of its weights if there are weights.
+
+    The five methods are linear and differentiable. As in any layer, NaN in is NaN out; the
+    measures in :mod:`graphsct.smoothness` and :mod:`graphsct.geometry` refuse it.
+
+    Args:
+        edge_index: both directions of every edge; shape: ``(2, num_edges)``
+        num_nodes: number of nodes, one more than the largest id if left out
+        edge_weight: positive weights, one by default; shape: ``(num_edges,)``
+        symmetrize: add missing reverse edges, with the larger weight where the two differ,
+            instead of refusing a directed graph
+        dtype: ``torch.float32`` or ``torch.float64``; that of ``edge_weight`` or PyTorch's
+            default if left out
+        device: where to put the tensors; that of ``edge_index`` if left out
+
+    Raises:
+        GraphError: if this is not an undirected graph, with the offending value and a way out
+
+    Example:
+        >>> graph = Graph([[0, 1, 1, 2, 3], [1, 0, 2, 1, 3]])
+        >>> graph
+        Graph(num_nodes=4, num_edges=2, num_components=2)
+        >>> graph.degree
+        tensor([2., 3., 2., 1.])
+    """
+
+    def __init__(
+        self,
+        edge_index: Any,
+        num_nodes: int | None = None,
+        edge_weight: Any = None,
+        *,
+        symmetrize: bool = False,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        adjacency = build_adjacency(
+            edge_index, num_nodes=num_nodes, edge_weight=edge_weight, symmetrize=symmetrize
+        )
+        if dtype is None:
+            weight = adjacency.weight
+            dtype = torch.get_default_dtype() if weight is None else weight.dtype
+        if device is None:
+            device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
+        self._materialize(adjacency, dtype, torch.device(device))
+
+    def _materialize(self, adjacency: Adjacency, dtype: Any, device: torch.device) -> None:
+        r"""Compute :math:`\mathbf G` and :math:`\mathbf Q` from the exact adjacency."""
+        if dtype not in _DTYPES:
+            raise GraphError(f"dtype is {dtype}, expected torch.float32 or torch.float64")
+        n = len(adjacency.degree)
+        inverse_root = adjacency.degree.rsqrt()
+        if adjacency.weight is None:  # weights may be so small or large that float32 overflows
+            inverse_root = inverse_root.to(dtype)
+        values = inverse_root.index_select(0, adjacency.columns)
+        if adjacency.weight is not None:
+            values *= adjacency.weight
+        repeats = adjacency.starts.diff()
+        values *= inverse_root.repeat_interleave(repeats, output_size=len(values))
+        volume = torch.zeros(int(adjacency.component.max()) + 1, dtype=torch.float64)
+        volume.index_add_(0, adjacency.component, adjacency.degree)
+        basis = (adjacency.degree / volume[adjacency.component]).sqrt().to(dtype)
+
+        self._adjacency = adjacency
+        self.num_nodes = n
+        self.num_components = len(volume)
+        self.degree = adjacency.degree.to(device, dtype)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse")
+            self.matrix = torch.sparse_csr_tensor(
+                adjacency.starts,
+                adjacency.columns,
+                values.to(dtype),
+                size=(n, n),
+                check_invariants=False,
+            ).to(device)
+            membership = ops.Membership.build(basis, adjacency.component, len(volume))
+        self._membership = membership.to(device)
+        self.basis = self._membership.basis
+        self.component = self._membership.component
+
+    @classmethod
+    def from_data(cls, data: Any, **kwargs: Any) -> Graph:
+        """Build from a PyTorch Geometric ``Data``: its ``edge_index`` and ``edge_weight``.
+
+        Keyword arguments are those of :class:`Graph`.
+        """
+        edge_index = getattr(data, "edge_index", None)
+        if edge_index is None:
+            raise GraphError(
+                f"{type(data).__name__} has no edge_index; a homogeneous torch_geometric Data with "
+                "edge_index is expected"
+            )
+        return cls(edge_index, data.num_nodes, getattr(data, "edge_weight", None), **kwargs)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, **kwargs: Any) -> Graph:
+        """Build from a SciPy sparse adjacency matrix, whose values are the weights.
+
+        Explicit zeros are no edges. Keyword arguments are those of :class:`Graph`.
+        """
+        if not issparse(matrix):
+            raise GraphError(f"expected a SciPy sparse matrix, got {type(matrix).__name__}")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"the adjacency matrix has shape {matrix.shape}, expected (n, n)")
+        entries = matrix.tocoo()
+        kept = entries.data != 0
+        weight = entries.data[kept].astype(float) if bool(kept.any()) else None
+        if weight is not None and bool((weight == 1).all()):
+            weight = None
+        else:
+            kwargs.setdefault("dtype", torch.get_default_dtype())
+        edge_index = torch.stack([torch.from_numpy(i[kept]).long() for i in entries.coords])
+        return cls(edge_index, matrix.shape[0], weight, **kwargs)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, weight: str | None = None, **kwargs: Any) -> Graph:
+        """Build from a NetworkX graph; node ``i`` is the i-th of ``graph.nodes``.
+
+        Args:
+            graph: a NetworkX graph; one that is directed must be symmetric
+            weight: the edge attribute that holds the weights, one where it is missing
+            **kwargs: those of :class:`Graph`
+        """
+        if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+            raise GraphError(f"expected a NetworkX graph, got {type(graph).__name__}")
+        position = {node: i for i, node in enumerate(graph.nodes)}
+        edges = list(graph.edges(data=weight, default=1) if weight else graph.edges())
+        row = torch.tensor([position[edge[0]] for edge in edges], dtype=torch.long)
+        col = torch.tensor([position[edge[1]] for edge in edges], dtype=torch.long)
+        values = torch.tensor([edge[2] for edge in edges]) if weight else None
+        if not graph.is_directed():
+            back = row != col
+            row, col = torch.cat([row, col[back]]), torch.cat([col, row[back]])
+            values = None if values is None else torch.cat([values, values[back]])
+        return cls(torch.stack([row, col]), len(position), values, **kwargs)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges between different nodes."""
+        return (len(self._adjacency.columns) - self.num_nodes) // 2
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.degree.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Precision of the operator and of the features that fit to it."""
+        return self.degree.dtype
+
+    def to(self, *args: Any, **kwargs: Any) -> Graph:
+        """Move to a device, a dtype or both, with the arguments of :meth:`torch.Tensor.to`.
+
+        The operator is computed anew from the exact adjacency, so that
+        ``graph.float().double()`` loses nothing.
+        """
+        like = torch.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
+        if like.dtype == self.dtype and like.device == self.device:
+            return self
+        return _restore(self._adjacency, like.dtype, like.device)
+
+    def double(self) -> Graph:
+        """The same graph in float64."""
+        return self.to(torch.float64)
+
+    def float(self) -> Graph:
+        """The same graph in float32."""
+        return self.to(torch.float32)
+
+    def cpu(self) -> Graph:
+        """The same graph on the CPU."""
+        return self.to("cpu")
+
+    def cuda(self) -> Graph:
+        """The same graph on the current GPU."""
+        return self.to("cuda")
+
+    def propagate(self, x: Tensor) -> Tensor:
+        r"""One step of message passing, :math:`\mathbf G \mathbf X`; ``(n, d) -> (n, d)``."""
+        return ops.propagate(self.matrix, self.check_features(x))
+
+    def pool(self, x: Tensor) -> Tensor:
+        r"""Eigenspace coordinates, :math:`\mathbf Q^\top \mathbf X`; ``(n, d) -> (m, d)``."""
+        return ops.pool(self._membership, self.check_features(x))
+
+    def unpool(self, a: Tensor) -> Tensor:
+        r"""From coordinates to features, :math:`\mathbf Q \mathbf A`; ``(m, d) -> (n, d)``."""
+        return ops.unpool(self._membership, self._check(a, self.num_components, "components"))
+
+    def project(self, x: Tensor) -> Tensor:
+        r"""The smooth part, :math:`\mathbf X_{\mathcal M} = \mathbf Q \mathbf Q^\top \mathbf X`.
+
+        Shapes: ``(n, d) -> (n, d)``.
+        """
+        return self.unpool(self.pool(x))
+
+    @cached_property
+    def extreme_eigenvalues(self) -> Extremes | None:
+        r"""The largest and smallest eigenvalue of :math:`\mathbf G` that belong to no
+        eigenvector in :math:`\mathcal M`: :math:`\lambda_{m+1}` and :math:`\lambda_n`.
+
+        ``None`` if there are none, that is, if every node is isolated.
+        """
+        return extreme_eigenvalues(self.double().cpu())
+
+    def check_features(self, x: Tensor) -> Tensor:
+        """Return ``x`` if it is one row of features a node, raise :class:`GraphError` if not."""
+        return self._check(x, self.num_nodes, "nodes")
+
+    def _check(self, x: Tensor, rows: int, what: str) -> Tensor:
+        if not isinstance(x, Tensor) or x.layout != torch.strided:
+            kind = x.layout if isinstance(x, Tensor) else type(x).__name__
+            raise GraphError(f"features are a {kind}, expected a dense torch.Tensor")
+        if x.dim() != 2:
+            hint = "; a single feature is x.unsqueeze(1)" if x.dim() == 1 else ""
+            raise GraphError(f"features have shape {tuple(x.shape)}, expected ({rows}, d){hint}")
+        if x.shape[0] != rows:
+            hint = "; transpose them: x.t()" if x.shape[1] == rows else ""
+            raise GraphError(
+                f"features have {x.shape[0]} rows but the graph has {rows} {what}{hint}"
+            )
+        if x.device != self.device:
+            raise GraphError(
+                f"features are on {x.device}, the graph on {self.device}; "
+                f"move one: graph.to({str(x.device)!r})"
+            )
+        if x.dtype != self.dtype:
+            out = f"graph.to({x.dtype})" if x.dtype in _DTYPES else f"x.to({self.dtype})"
+            raise GraphError(f"features are {x.dtype}, the graph is {self.dtype}; use {out}")
+        return x
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self  # a constant: models that hold it may share it
+
+    def __reduce__(self) -> Any:
+        return _restore, (self._adjacency, self.dtype, self.device)
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
+            f"num_components={self.num_components})"
+        )
+
+
+def _restore(adjacency: Adjacency, dtype: torch.dtype, device: torch.device) -> Graph:
+    graph = Graph.__new__(Graph)
+    graph._materialize(adjacency, dtype, device)
+    return graph

@@ -1,0 +1,30 @@
+import pytest
+import torch
+from hypothesis import settings
+
+from oracle import Dense
+from zoo import ZOO
+
+settings.register_profile("graphsct", deadline=None, max_examples=100)
+settings.load_profile("graphsct")
+
+
+@pytest.fixture(params=list(ZOO))
+def case(request):
+    return ZOO[request.param]
+
+
+@pytest.fixture
+def graph(case):
+    return case.graph()
+
+
+@pytest.fixture
+def dense(case):
+    return Dense(case)
+
+
+@pytest.fixture
+def x(case):
+    generator = torch.Generator().manual_seed(7)
+    return torch.randn(case.num_nodes, 3, dtype=torch.float64, generator=generator)
