@@ -195,10 +195,11 @@ class Graph:
         The operator is computed anew from the exact adjacency, so that
         ``graph.float().double()`` loses nothing.
         """
-        like = torch.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
-        if like.dtype == self.dtype and like.device == self.device:
+        device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # as torch.nn.Module.to
+        device, dtype = device or self.device, dtype or self.dtype
+        if dtype == self.dtype and device == self.device:
             return self
-        return _restore(self._adjacency, like.dtype, like.device)
+        return _restore(self._adjacency, dtype, device)
 
     def double(self) -> Graph:
         """The same graph in float64."""
