@@ -12,7 +12,7 @@ def random(*shape, seed=0, **kwargs):
 
 def test_column_norm_and_inner_are_the_dense_ones(monkeypatch):
     x, y = random(50, 3, requires_grad=True), random(50, 3, seed=1, requires_grad=True)
-    for block in (1, 16, 1 << 18):  # one row at a time, several blocks with a rest, one block
+    for block in (1, 16, 1 << 20):  # one row at a time, several blocks with a rest, one block
         monkeypatch.setattr(ops, "_BLOCK_ELEMENTS", block)
         assert_close(ops.column_norm(x), x.norm(dim=0))
         assert_close(ops.inner(x, y), (x * y).sum())

@@ -69,6 +69,11 @@ class Components:
         """Smallest x of each component; shape: ``(m, d)``."""
         return self._extreme("amin")
 
+    @cached_property
+    def ceiling(self) -> Tensor:
+        """A shift in x that leaves nothing positive, whatever the rounding; shape: ``(m, d)``."""
+        return self.maximum + 2 * self._rounding * self.maximum.abs()
+
     def _extreme(self, reduce: str) -> Tensor:
         if self.num_components == 1:
             return (

@@ -69,13 +69,14 @@ def sphere(z: Tensor, graph: Graph, negative_slope: float = 0.0) -> Sphere:
     a = negative_slope
     if not 0 <= a < 1:
         raise GraphError(f"negative_slope is {a}, expected 0 <= a < 1")
-    h = functional.leaky_relu(_finite(z, graph), a)
-    z_smooth, h_smooth = graph.project(z), graph.project(h)
-    z_rough, h_rough = z - z_smooth, h - h_smooth
+    z_rough = _finite(z, graph) - graph.project(z)
+    h = functional.leaky_relu(z, a)
     center = (1 + a) / 2 * z_rough
     ball = ((1 - a) / 2 * z_rough).square().sum()
-    radius = (ball - ((h_smooth - z_smooth) * (h_smooth - a * z_smooth)).sum()).clamp_min(0).sqrt()
-    residual = (torch.linalg.norm(h_rough - center) - radius).abs()
+    # By Lemma B.5 the inner product is that of the positive and negative parts: nothing cancels.
+    product = (graph.pool(z.clamp_min(0)) * graph.pool((-z).clamp_min(0))).sum()
+    radius = (ball - (1 - a) ** 2 * product).clamp_min(0).sqrt()
+    residual = (torch.linalg.norm(h - graph.project(h) - center) - radius).abs()
     return Sphere(center, radius, residual)
 
 
@@ -207,8 +208,9 @@ def solve_alpha(
         alpha = shift_smooth(parts, wanted, activation, reachable)
     else:
         alpha = shift_piecewise_linear(parts, wanted, slope)
-    zero = parts.scale * (parts.maximum if slope == 0 else parts.mean)
-    return torch.where(reachable, alpha, zero).to(z.dtype)
+    zero = parts.scale * (parts.ceiling if slope == 0 else parts.mean)
+    dies = (wanted == 1) & ~parts.constant  # the only way for ReLU to reach 1
+    return torch.where(reachable & ~dies, alpha, zero).to(z.dtype)
 
 
 def _resolve(activation: str | nn.Module) -> nn.Module:

@@ -14,14 +14,16 @@ from torch import Tensor
 
 __all__ = ["Membership", "column_norm", "inner", "pool", "propagate", "unpool"]
 
-_BLOCK_ELEMENTS = 1 << 18
+_BLOCK_ELEMENTS = 1 << 20
 
 
 class _Propagate(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, x: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return matrix @ x
+        out = x.new_empty(matrix.shape[0], x.shape[1])
+        # Written in place: `matrix @ x` would first fill a second array with zeros.
+        return torch.addmm(out, matrix, x, beta=0, out=out)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:

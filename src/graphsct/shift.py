@@ -110,7 +110,7 @@ def shift_piecewise_linear(parts: Components, target: Tensor, slope: float) -> T
 
     Args:
         parts: the components; those that are constant keep alpha = 0
-        target: t in [0, 1]; shape: ``(m, d)``
+        target: t in [0, 1); shape: ``(m, d)``
         slope: a in [0, 1]
 
     Returns:
@@ -147,7 +147,6 @@ def shift_piecewise_linear(parts: Components, target: Tensor, slope: float) -> T
     )
     delta = torch.where(flat, gap / 2, piece.solve((t * c).square(), gap))
     tau = here(ordered.value) - delta
-    tau = torch.where(t < 1, tau, ordered.value[:, ordered.first])  # ReLU reaches 1 when it dies
     alpha = parts.scale * (parts.mean + parts.deviation * tau.t())
     return torch.where(parts.constant, 0, alpha)
 
