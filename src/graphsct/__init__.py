@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from graphsct.errors import GraphError, GraphsctError, UnreachableError
 
 if TYPE_CHECKING:
-    from graphsct import smoothness
+    from graphsct import geometry, smoothness
     from graphsct.graph import Graph
 
-__all__ = ["Graph", "GraphError", "GraphsctError", "UnreachableError", "smoothness"]
+__all__ = ["Graph", "GraphError", "GraphsctError", "UnreachableError", "geometry", "smoothness"]
 __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
-_MODULES = {"smoothness"}
+_MODULES = {"geometry", "smoothness"}
 _HOMES = {"Graph": "graphsct.graph"}
 
 if not TYPE_CHECKING:  # a type checker would take any name for a public one

@@ -10,6 +10,7 @@ Q^\top \mathbf X` is the smooth part and :math:`\mathbf X_{\mathcal M^\perp} = \
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -55,11 +56,7 @@ def normalized_dirichlet_energy(x: Tensor, graph: Graph) -> Tensor:
     r"""Dirichlet energy over squared norm, :math:`\|\mathbf X\|_E^2 / \|\mathbf X\|_F^2`, in
     :math:`[0, 2)`; 0 for features that are all zero; shapes: ``(n, d) -> ()``.
     """
-    norm = _norm(graph.check_features(x))
-    edge = torch.finfo(x.dtype).tiny ** 0.25
-    if not edge < norm.item() < 1 / edge:  # the value is free of scale, its two squares are not
-        x = x / torch.where(norm > 0, norm, 1)
-        norm = _norm(x)
+    x, norm = _moderate(graph.check_features(x), _norm)
     return dirichlet_energy(x, graph) / torch.where(norm > 0, norm, 1).square()
 
 
@@ -71,8 +68,8 @@ def normalized_smoothness(x: Tensor, graph: Graph) -> Tensor:
     A dimension that is zero everywhere has :math:`s = 1` by definition. Deep ReLU networks make
     many of these; :func:`dead_dimensions` tells them from dimensions that are truly smooth.
     """
-    norm = ops.column_norm(graph.check_features(x))
-    smooth = ops.column_norm(graph.pool(x))
+    moderate, norm = _moderate(graph.check_features(x), ops.column_norm)
+    smooth = ops.column_norm(graph.pool(moderate))
     dead = norm == 0
     ratio = (smooth / torch.where(dead, 1, norm)).clamp_max(1)
     return _finite(torch.where(dead, 1, ratio), x)
@@ -150,6 +147,19 @@ def _rough_part(x: Tensor, graph: Graph) -> Tensor:
 
 def _norm(x: Tensor) -> Tensor:
     return ops.column_norm(x.reshape(-1, 1)).squeeze(0)
+
+
+def _moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Features and their norm, on a scale where squares and gradients stay in the range of floats.
+
+    Only for what is free of scale; features that need no help are returned as they are.
+    """
+    norm = norm_of(x)
+    edge = torch.finfo(x.dtype).tiny ** 0.25
+    if bool(((edge < norm) & (norm < 1 / edge)).all()):
+        return x, norm
+    x = x / torch.where(norm > 0, norm, 1).detach()
+    return x, norm_of(x)
 
 
 def _matrix(x: Tensor) -> Tensor:
