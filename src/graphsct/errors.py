@@ -24,7 +24,7 @@ class UnreachableError(GraphError):
 
 
 class ExperimentError(GraphsctError):
-    """An experiment or figure that does not exist."""
+    """An experiment or figure that does not exist, or settings with which it cannot run."""
 
 
 class MissingExtraError(GraphsctError):
