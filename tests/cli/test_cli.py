@@ -5,7 +5,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from graphsct import GraphError, __version__
+from graphsct import __version__
 from graphsct.cli import app
 
 
@@ -76,16 +76,6 @@ def test_bad_arguments_are_usage_errors(arguments):
     assert "Usage: " in result.stderr
 
 
-def test_errors_of_the_core_are_one_line(monkeypatch, tmp_path):
-    def fail(*arguments):
-        raise GraphError("edge_index holds the negative id -3")
-
-    monkeypatch.setattr("graphsct.experiments.figures.write_figure", fail)
-    result = run("figure", 1, "--out", tmp_path)
-    assert result.exit_code == 1
-    assert result.stderr == "graphsct: edge_index holds the negative id -3\n"
-
-
 def test_demo_reports_draws_and_says_where(tmp_path):
     result = run("demo", "--out", tmp_path)
     assert result.exit_code == 0, result.output
@@ -97,8 +87,7 @@ def test_demo_reports_draws_and_says_where(tmp_path):
     assert names == figures | {"report.json", "report.csv"}
     for name in names:
         assert name in result.stdout
-    flat = result.stdout.replace("\n", "")  # the terminal may break a long path
-    assert str(tmp_path) in flat
+    assert f"Written to {tmp_path}:" in result.stdout
 
 
 def command(*arguments):

@@ -37,7 +37,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except (GraphsctError, OSError) as error:
-            if ctx.params["debug"]:
+            if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
             typer.echo(f"graphsct: {_message(error)}", err=True)
             raise typer.Exit(1) from error
@@ -65,7 +65,7 @@ def _print_version(value: bool) -> None:
 
 @app.callback()
 def options(
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),

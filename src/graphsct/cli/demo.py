@@ -45,7 +45,7 @@ def demo(
     with console.status("Drawing figures 1 and 2"):
         for number in (1, 2):
             paths += write_figure(number, out)
-    console.print(f"\n[bold]Written to {out}:[/]")
+    typer.echo(f"\nWritten to {out}:")
     for path in paths:
         typer.echo(f"  {path.name}")
 

@@ -3,6 +3,7 @@ import struct
 import sys
 import xml.etree.ElementTree as ET
 
+import matplotlib
 import pytest
 from matplotlib.axis import Axis
 from matplotlib.text import Text
@@ -56,11 +57,6 @@ def test_csv_holds_the_plotted_data(written, number):
         assert [float(row[name]) for row in rows] == column.tolist()
 
 
-def test_the_same_seed_gives_the_same_files(written, number, tmp_path):
-    for path in write_figure(number, tmp_path):
-        assert path.read_bytes() == written[path.suffix[1:]].read_bytes()
-
-
 @pytest.fixture(scope="module", params=[(1, seed) for seed in range(5)] + [(2, 0)], ids=str)
 def canvas(request):
     number, seed = request.param
@@ -103,6 +99,15 @@ def test_no_note_hides_a_curve(canvas):
             for line in axes.lines:
                 path = line.get_transform().transform_path(line.get_path())
                 assert not path.intersects_bbox(box, filled=False), text.get_text()
+
+
+def test_the_same_seed_gives_the_same_files_whatever_the_users_settings(number, written, tmp_path):
+    matplotlib.use("svg")
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9}):
+        for path in write_figure(number, tmp_path):
+            assert path.read_bytes() == written[path.suffix[1:]].read_bytes()
+        assert matplotlib.rcParams["font.size"] == 30
+    assert matplotlib.get_backend() == "svg"
 
 
 def test_another_seed_gives_another_first_figure():

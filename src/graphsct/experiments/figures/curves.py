@@ -3,7 +3,7 @@ r"""Figure 1: what a shift of the input does to the smoothness of the output (se
 The input is :math:`\mathbf z(\alpha) = \mathbf z - \alpha \mathbf e`. The axis is :math:`\alpha /
 c` with :math:`c = \|\tilde{\mathbf D}^{1/2} \mathbf u\|`, the shift of :math:`\mathbf x =
 \tilde{\mathbf D}^{-1/2} \mathbf z`: on the paper's interval [-1.5, 1.5] of :math:`\alpha` itself
-the output would hardly change, and never become zero as its caption says.
+the output of ReLU does not become zero, as its caption says that it does.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["NEGATIVE_SLOPE", "ShiftCurves", "draw", "shift_curves"]
 
 Array = npt.NDArray[np.float64]
 
-NEGATIVE_SLOPE = 0.2  # PyTorch's 0.01 could not be told from ReLU
+NEGATIVE_SLOPE = 0.2  # with 0.1 panel a hardly tells it from ReLU
 _LIMIT = 1.5
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Both measures over all shifts, for the input and the two outputs; shape: ``(k,)`` each."""
+    """One measure over all shifts, for the input and the two outputs; shape: ``(k,)`` each."""
 
     input: Array
     relu: Array

@@ -35,6 +35,8 @@ _SETTINGS = {
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw and save inside of this; it also is where a missing matplotlib is noticed."""
-    matplotlib = require("matplotlib", "plot")
-    with matplotlib.rc_context(rc={**matplotlib.rcParamsDefault, **_SETTINGS}):
+    require("matplotlib", "plot")
+    from matplotlib import style
+
+    with style.context(["default", _SETTINGS]):  # whatever the user's own settings are
         yield

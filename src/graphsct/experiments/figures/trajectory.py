@@ -107,12 +107,12 @@ def draw(data: Trajectories) -> Figure:
         ScalarMappable(scale, shades), ax=panels, extend="max", pad=0.015, shrink=0.9
     )
     bar.set_label(r"magnitude  $\Vert h \Vert$")
-    start = Line2D([], [], color="black", marker="o", linestyle="", markerfacecolor="white")
+    marks = dict[str, Any](color="black", linestyle="")
     canvas.legend(
         [
             Line2D([], [], color=RED, linestyle="--", linewidth=2.2),
-            start,
-            Line2D([], [], color="black", marker="X", linestyle="", markersize=10),
+            Line2D([], [], marker="o", markersize=8, markerfacecolor="white", **marks),
+            Line2D([], [], marker="X", markersize=10, **marks),
         ],
         [
             r"eigenspace $\mathcal{M}$",
