@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import torch
 from hypothesis import settings
@@ -6,7 +8,11 @@ from oracle import Dense
 from zoo import ZOO
 
 torch.set_num_threads(1)  # the graphs here are small, and threads only wait for each other
-settings.register_profile("graphsct", deadline=None, max_examples=100)
+# A fixed set of examples in CI, new ones on every run elsewhere, many on request.
+EXAMPLES = int(os.environ.get("GRAPHSCT_EXAMPLES", "100"))
+settings.register_profile(
+    "graphsct", deadline=None, max_examples=EXAMPLES, derandomize="CI" in os.environ
+)
 settings.load_profile("graphsct")
 
 

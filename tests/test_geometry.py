@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.autograd import gradcheck
@@ -130,7 +130,6 @@ def test_alpha_gives_each_component_its_own_target(name, graph, dense):
         assert_close(component_smoothness(h, dense, i), target[i], rtol=0, atol=1e-7)
 
 
-@settings(max_examples=200)
 @given(
     seed=st.integers(0, 2**31),
     nodes=st.integers(2, 60),
