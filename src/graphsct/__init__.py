@@ -1,8 +1,31 @@
 """Measure, understand and control the smoothness of graph network features."""
 
-from graphsct import geometry, smoothness
-from graphsct.errors import GraphError, UnreachableError
-from graphsct.graph import Graph
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["Graph", "GraphError", "UnreachableError", "geometry", "smoothness"]
+from graphsct.errors import GraphError, GraphsctError, UnreachableError
+
+if TYPE_CHECKING:
+    from graphsct import geometry, smoothness
+    from graphsct.graph import Graph
+
+__all__ = ["Graph", "GraphError", "GraphsctError", "UnreachableError", "geometry", "smoothness"]
 __version__ = "0.1.0"
+
+# What needs PyTorch is imported at first use, so that the command starts at once.
+_MODULES = {"geometry", "smoothness"}
+_HOMES = {"Graph": "graphsct.graph"}
+
+if not TYPE_CHECKING:  # a type checker would take any name for a public one
+
+    def __getattr__(name):
+        if name in _MODULES:
+            return import_module(f"graphsct.{name}")
+        if name in _HOMES:
+            value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+            return value
+        raise AttributeError(f"module 'graphsct' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,16 +1,31 @@
-"""What graphsct raises when its input cannot be right."""
+"""What graphsct raises when something cannot be right; the command prints these as one line."""
 
 from __future__ import annotations
 
-__all__ = ["GraphError", "UnreachableError"]
+__all__ = [
+    "ExperimentError",
+    "GraphError",
+    "GraphsctError",
+    "MissingExtraError",
+    "UnreachableError",
+]
 
 
-class GraphError(ValueError):
-    """Input that is not an undirected graph, or features that do not belong to it.
+class GraphsctError(ValueError):
+    """Base of all errors of this package; the message names the wrong value and the way out."""
 
-    The message names the value that was wrong and the way out.
-    """
+
+class GraphError(GraphsctError):
+    """Input that is not an undirected graph, or features that do not belong to it."""
 
 
 class UnreachableError(GraphError):
     """A smoothness that no shift inside the eigenspace can produce."""
+
+
+class ExperimentError(GraphsctError):
+    """An experiment or figure that does not exist, or settings with which it cannot run."""
+
+
+class MissingExtraError(GraphsctError):
+    """A package of an optional extra that is not installed."""

@@ -1,0 +1,1 @@
+"""The paper's experiments, each one a function that can be called and tested."""

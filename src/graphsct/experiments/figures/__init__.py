@@ -1,0 +1,73 @@
+"""The paper's figures by number: their data, and the files that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from graphsct.errors import ExperimentError
+from graphsct.experiments.figures import curves, trajectory
+from graphsct.experiments.figures.style import styled
+from graphsct.files import replacing, write_csv
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["FIGURES", "Figure", "write_figure"]
+
+_DPI = 200
+
+
+class Plottable(Protocol):
+    """The data of a figure, which can be laid out as a table."""
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Columns of equal length by name, as they go into the CSV file."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: what it shows, the data from a seed, and the drawing of these data."""
+
+    title: str
+    data: Callable[[int], Plottable]
+    draw: Callable[[Any], Canvas]
+
+
+FIGURES = {
+    1: Figure(
+        "smoothness and normalized smoothness of the output against the shift alpha",
+        curves.shift_curves,
+        curves.draw,
+    ),
+    2: Figure(
+        "trajectories of node features for three shifts alpha",
+        lambda seed: trajectory.trajectories(),  # its starts are a grid
+        trajectory.draw,
+    ),
+}
+
+
+def write_figure(number: int, folder: Path, seed: int = 0) -> list[Path]:
+    """Compute figure ``number`` and write it as PNG, SVG and CSV.
+
+    Returns:
+        The three paths, ``folder / "figure<number>.png"`` and so on
+    """
+    if number not in FIGURES:
+        there = "; ".join(f"{n}: {figure.title}" for n, figure in FIGURES.items())
+        raise ExperimentError(f"there is no figure {number}; there is {there}")
+    figure = FIGURES[number]
+    paths = [folder / f"figure{number}.{suffix}" for suffix in ("png", "svg", "csv")]
+    with styled():
+        data = figure.data(seed)
+        canvas = figure.draw(data)
+        for path in paths[:2]:
+            # No date and no random ids: the same data give the same file.
+            metadata = {"Date": None} if path.suffix == ".svg" else None
+            with replacing(path) as temporary:
+                canvas.savefig(temporary, dpi=_DPI, metadata=metadata)
+    write_csv(paths[2], data.columns())
+    return paths

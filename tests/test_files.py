@@ -1,0 +1,53 @@
+import csv
+import json
+import os
+
+import pytest
+
+from graphsct.files import replacing, write_csv, write_json
+
+
+def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "folder" / "a.txt"
+    with replacing(path) as temporary:
+        temporary.write_text("all of it")
+        assert temporary.suffix == ".txt"
+        assert not path.exists()
+    assert path.read_text() == "all of it"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replacing(path) as temporary:
+        temporary.write_text("half of")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_others_may_read_it_as_the_umask_says(tmp_path):
+    before = os.umask(0o022)
+    try:
+        write_json(tmp_path / "a.json", {})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_csv_has_names_and_empty_fields_for_none(tmp_path):
+    write_csv(tmp_path / "a.csv", {"layers": [1, 2], "s": [0.1, None]})
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["layers", "s"], ["1", "0.1"], ["2", ""]]
+    with pytest.raises(ValueError, match="shorter"):
+        write_csv(tmp_path / "b.csv", {"layers": [1, 2], "s": [0.1]})
+    assert not (tmp_path / "b.csv").exists()
+
+
+def test_json_is_strict(tmp_path):
+    write_json(tmp_path / "a.json", {"s": None, "n": [1, 2]})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"s": None, "n": [1, 2]}
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "b.json", {"s": float("nan")})
+    assert not (tmp_path / "b.json").exists()

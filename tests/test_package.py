@@ -1,0 +1,39 @@
+import subprocess
+import sys
+
+import pytest
+
+import graphsct
+
+
+def test_public_names_are_there_and_listed():
+    for name in graphsct.__all__:
+        assert getattr(graphsct, name) is not None
+        assert name in dir(graphsct)
+    assert graphsct.Graph.__module__ == "graphsct.graph"
+    assert graphsct.smoothness.__name__ == "graphsct.smoothness"
+
+
+def test_other_names_are_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Grph'"):
+        _ = graphsct.Grph
+
+
+def test_all_errors_have_one_base():
+    for name in graphsct.errors.__all__:
+        assert issubclass(getattr(graphsct.errors, name), graphsct.GraphsctError)
+    assert issubclass(graphsct.GraphsctError, ValueError)
+
+
+@pytest.mark.parametrize("statement", ["import graphsct", "from graphsct.cli import app"])
+def test_start_up_imports_nothing_heavy(statement):
+    heavy = "{'torch', 'numpy', 'scipy', 'matplotlib', 'networkx', 'torch_geometric'}"
+    code = f"{statement}; import sys; print(sorted({heavy} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_names_come_at_first_use():
+    code = "from graphsct import Graph, smoothness; print(Graph([[0, 1], [1, 0]]))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "Graph(num_nodes=2, num_edges=1, num_components=1)"
