@@ -92,6 +92,15 @@ def test_repeated_edges_count_once_without_weights_and_add_up_with_them():
     assert Graph(index, edge_weight=[1.0, 1, 2, 2]).degree.equal(torch.tensor([4.0, 4.0]))
 
 
+def test_sums_of_weights_may_differ_by_rounding_between_the_two_directions():
+    weight = [0.1, 0.2, 0.3, 0.3, 0.2, 0.1]
+    graph = Graph(
+        [[0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]], edge_weight=torch.tensor(weight).double()
+    )
+    assert sum(weight[:3]) != sum(weight[3:])
+    assert graph.degree[0] == graph.degree[1] == pytest.approx(1.6)
+
+
 def test_a_node_with_a_self_loop_does_not_get_a_second():
     graph = Graph([[0, 0, 1], [0, 1, 0]], edge_weight=[5.0, 2.0, 2.0])
     assert graph.degree.equal(torch.tensor([7.0, 3.0]))

@@ -53,7 +53,7 @@ class ShiftCurves:
         distance: distances to the eigenspace; the input's bounds both outputs from above, and
             times the negative slope bounds that of leaky ReLU from below
         smoothness: normalized smoothness
-        relu_minimum: the smallest normalized smoothness that ReLU reaches, by Proposition 4.2
+        relu_minimum: the smallest normalized smoothness that ReLU reaches, by Proposition 4.3
         relu_dies: the shift :math:`c \max \mathbf x` from which on the output of ReLU is zero
         leaky_relu_zero: the shift at which leaky ReLU has normalized smoothness 0
     """

@@ -1,0 +1,10 @@
+import re
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_the_code_in_the_readme_runs_and_reaches_its_target(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(code, str(README), "exec"), {})
+    assert "0.9000, 0.9000" in capsys.readouterr().out
