@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["GraphError", "UnreachableError"]
+__all__ = ["DataError", "GraphError", "UnreachableError"]
 
 
 class GraphError(ValueError):
@@ -14,3 +14,10 @@ class GraphError(ValueError):
 
 class UnreachableError(GraphError):
     """A smoothness that no shift inside the eigenspace can produce."""
+
+
+class DataError(ValueError):
+    """A data set or a user's file that is missing, broken or not what it says it is.
+
+    The message names the file with the line or index that was wrong, and the way out.
+    """

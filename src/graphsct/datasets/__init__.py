@@ -1,0 +1,22 @@
+"""The paper's data sets, the user's own graph, and graphs made up from a seed."""
+
+from graphsct.datasets.assemble import describe, edge_homophily
+from graphsct.datasets.catalog import CATALOG
+from graphsct.datasets.load import leaks, load, verify
+from graphsct.datasets.splits import Fractions, PerClass, Split
+from graphsct.datasets.synthetic import arxiv_like, csbm, demo
+
+__all__ = [
+    "CATALOG",
+    "Fractions",
+    "PerClass",
+    "Split",
+    "arxiv_like",
+    "csbm",
+    "demo",
+    "describe",
+    "edge_homophily",
+    "leaks",
+    "load",
+    "verify",
+]
