@@ -2,6 +2,8 @@
 
 from graphsct.datasets.assemble import describe, edge_homophily
 from graphsct.datasets.catalog import CATALOG
+from graphsct.datasets.convert import from_data, from_networkx, from_ogb
+from graphsct.datasets.files import from_files
 from graphsct.datasets.load import leaks, load, verify
 from graphsct.datasets.splits import Fractions, PerClass, Split
 from graphsct.datasets.synthetic import arxiv_like, csbm, demo
@@ -16,6 +18,10 @@ __all__ = [
     "demo",
     "describe",
     "edge_homophily",
+    "from_data",
+    "from_files",
+    "from_networkx",
+    "from_ogb",
     "leaks",
     "load",
     "verify",

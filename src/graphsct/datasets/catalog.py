@@ -113,8 +113,8 @@ def _planetoid(key: str, title: str, facts: Facts, paper: PaperRow) -> Entry:
 
 
 def _ten_splits(name: str, source: str, folder: str, facts: Facts, paper: PaperRow) -> Entry:
-    raw = (_FEATURES, "out1_graph_edges.txt")
-    raw += tuple(f"{name}_split_0.6_0.2_{i}.npz" for i in range(10))
+    splits = (f"{name}_split_0.6_0.2_{i}.npz" for i in range(10))
+    raw = (_FEATURES, "out1_graph_edges.txt", *splits)
     return Entry(name, name.title(), source, name, folder, raw, "ten", facts, paper)
 
 
