@@ -24,7 +24,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def warm_cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("warm")
+    return tmp_path_factory.getbasetemp() / "warm"
 
 
 @pytest.fixture

@@ -171,6 +171,17 @@ def test_drop_duplicates_only_where_there_are_some(warm):
 
 def test_made_up_sets_by_name():
     assert load("Demo").graph.num_nodes == 300
+    assert not load("demo", seed=1).x.equal(load("demo").x)
+    with pytest.raises(DataError, match="demo is generated; it has one split"):
+        load("demo", split=1)
+
+
+def test_a_loaded_set_moves_and_clones_as_a_whole(warm):
+    data = load("texas", warm)
+    for other in (data.clone(), data.to("cpu")):
+        assert other.x.to_dense().equal(data.x.to_dense())
+    moved = data.to("meta")
+    assert moved.splits[3].test.device.type == moved.graph.device.type == "meta"
 
 
 LOAD = "import sys, graphsct.datasets as d; print(d.load(*sys.argv[1:]).graph)"

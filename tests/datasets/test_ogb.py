@@ -1,13 +1,22 @@
 import gzip
+import shutil
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
 
 from graphsct import DataError
-from graphsct.datasets import CATALOG, csbm, load
+from graphsct.datasets import CATALOG, csbm, load, raw
 from graphsct.datasets.ogb import read_folder
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 def write(path, rows):
@@ -55,6 +64,25 @@ def test_load_takes_it_if_the_counts_are_right(small, monkeypatch):
         assert loaded.test_mask.equal(data.test_mask)
     write(folder / "raw/node-label.csv.gz", [[0], [1], [2], *[[0]] * 37])
     assert not load("arxiv", folder.parent).y.equal(data.y)  # other files, other cache
+
+
+def test_the_archive_is_downloaded_and_unpacked(small, tmp_path, monkeypatch):
+    _, folder = small
+    served = tmp_path / "served"
+    served.mkdir()
+    folder.rename(tmp_path / "arxiv")
+    shutil.make_archive(str(served / "arxiv"), "zip", tmp_path, "arxiv")
+    handler = partial(QuietHandler, directory=str(served))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setattr(raw, "_OGB_URL", f"http://127.0.0.1:{server.server_port}")
+        found = raw.download(CATALOG["arxiv"], tmp_path / "root")
+        server.shutdown()
+        thread.join()
+    assert {file.state for file in found} == {"unchecked"}
+    assert read_folder(tmp_path / "root/ogbn_arxiv").num_nodes == 40
+    assert not list((tmp_path / "root").glob(".*.tmp"))
 
 
 def test_a_missing_label_is_minus_one(small):

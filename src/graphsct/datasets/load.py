@@ -43,12 +43,14 @@ def load(
     splits, each with ``train``, ``val`` and ``test``), ``num_classes`` and ``name``.
 
     Args:
-        name: one of ``graphsct data list``, in upper or lower case
+        name: one of ``graphsct data list``, in upper or lower case, or ``demo`` or
+            ``arxiv_like``, which are generated
         root: folder with the raw files in PyTorch Geometric's layout; ``GRAPHSCT_DATA`` if left
             out, else the platform's cache folder. Files that are not there are downloaded.
             Processed files go into the cache folder (``GRAPHSCT_CACHE``), never below a root.
         split: which of the ten splits of Cornell, Texas, Wisconsin, Chameleon or Squirrel
-        seed: draws the split of Physics, whose files have none; no other split depends on it
+        seed: draws the split of Physics, whose files have none, and what is generated; no other
+            set depends on it
         normalize: make each row of features sum to one; if left out, bags of words are
             normalised and the embeddings of Ogbn-arxiv are not
         drop_duplicates: keep one of each group of duplicate nodes of Chameleon or Squirrel
@@ -59,7 +61,9 @@ def load(
         Graph(num_nodes=300, num_edges=900, num_components=3)
     """
     if isinstance(name, str) and name.lower() in GENERATED:
-        return GENERATED[name.lower()]()
+        if split or normalize or drop_duplicates:
+            raise DataError(f"{name} is generated; it has one split and no other options")
+        return GENERATED[name.lower()](seed)
     entry = find(name)
     parsed = _parsed(entry, root)
     if drop_duplicates:

@@ -102,7 +102,7 @@ def arxiv_like(seed: int = 0) -> Any:
     )
 
 
-def demo() -> Any:
+def demo(seed: int = 0) -> Any:
     """A small graph for a first look: three classes, three components, no file needed."""
     return csbm(
         300,
@@ -110,12 +110,13 @@ def demo() -> Any:
         num_classes=3,
         homophily=0.8,
         num_components=3,
-        split=PerClass(train=10, val=20),
+        split=PerClass(train=10, val=20, seed=seed),
+        seed=seed,
         name="demo (generated)",
     )
 
 
-GENERATED: dict[str, Callable[[], Any]] = {"demo": demo, "arxiv_like": arxiv_like}
+GENERATED: dict[str, Callable[[int], Any]] = {"demo": demo, "arxiv_like": arxiv_like}
 
 
 @dataclass(frozen=True)

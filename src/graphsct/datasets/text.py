@@ -108,7 +108,10 @@ class _Layout:
             raise DataError(f"{self.path}, line {number}: not UTF-8 text ({error})") from error
         if self.delimiter == " ":
             return text.split()
-        return next(csv.reader([text], delimiter=self.delimiter))
+        try:
+            return next(csv.reader([text], delimiter=self.delimiter))
+        except csv.Error as error:
+            raise DataError(f"{self.path}, line {number}: {error}") from error
 
 
 def read_columns(
