@@ -51,6 +51,8 @@ def test_broken_features_are_named_with_row_and_column():
     for x in (bad, sparse):
         with pytest.raises(DataError, match=r"x.npy holds nan in row 2, column 1"):
             check_features(x, 4, "x.npy")
+    with pytest.raises(DataError, match="holds 1e\\+300 in row 0, column 0"):
+        check_features(np.array([[1e300]]), 1, "x.npy")
     with pytest.raises(DataError, match=r"shape \(4, 3\), expected \(5, d\)"):
         check_features(bad, 5, "x.npy")
     with pytest.raises(DataError, match="holds <U1, expected numbers"):

@@ -1,5 +1,6 @@
 import gzip
 import re
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -340,6 +341,7 @@ BROKEN = {
     r"bad.npy, node 2: the label nan is no class": dict(
         labels=("bad.npy", np.array([0, 1, np.nan, 1, 0, 1]))
     ),
+    r"bad.npy does not hold one class a node": dict(labels=("bad.npy", np.array(3))),
     r"bad.npy has no label at all": dict(labels=("bad.npy", np.full(6, -1))),
     r"bad.npy holds complex128": dict(labels=("bad.npy", np.ones(6) * 1j)),
     r"bad.csv, line 1: expected a class, or an id and a class, found 3": dict(
@@ -438,6 +440,25 @@ def test_no_file_is_ever_unpickled(tmp_path):
                 from_files(**source)
 
 
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(["e.npy", "e.npz", "matrix.npz", "e.parquet", "e.csv.gz"]), data=st.data()
+)
+def test_a_damaged_file_is_refused_or_read_but_never_crashes(tmp_path, name, data):
+    good = write_edges(tmp_path / name).read_bytes()
+    place = data.draw(st.integers(0, len(good) - 1))
+    damage = data.draw(st.binary(max_size=4))
+    (tmp_path / name).write_bytes(
+        good[:place] + damage + good[place + data.draw(st.integers(0, 9)) :]
+    )
+    for role in ("edges", "features", "labels"):
+        source = dict(edges=write_edges(tmp_path / "good.csv")) | {role: tmp_path / name}
+        try:
+            from_files(**source)
+        except DataError as error:
+            assert len(str(error)) > 20
+
+
 def test_damaged_scipy_matrices_are_refused(tmp_path):
     good = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(2, 2))
     pieces = dict(data=good.data, indices=good.indices, indptr=good.indptr)
@@ -460,6 +481,47 @@ def test_damaged_scipy_matrices_are_refused(tmp_path):
     sp.save_npz(path, sp.csr_array((2, 3)))
     with pytest.raises(DataError, match=r"shape \(2, 3\), expected \(n, n\)"):
         from_files(path)
+
+
+PARQUET = {
+    r"e.parquet is empty": {"a": pa.array([], pa.int64()), "b": pa.array([], pa.int64())},
+    r"e.parquet, row 1: field 2 is empty": {"a": [0, 1], "b": [1, None]},
+    r"e.parquet, column 'b': .*'x'": {"a": [0, 1], "b": ["1", "x"]},
+    r"e.parquet: expected two ids, found 1 fields": {"a": [0, 1]},
+}
+
+
+@pytest.mark.parametrize("message", PARQUET)
+def test_broken_parquet_is_named_with_its_row(message, tmp_path):
+    pyarrow.parquet.write_table(pa.table(PARQUET[message]), tmp_path / "e.parquet")
+    with pytest.raises(DataError, match=message):
+        from_files(tmp_path / "e.parquet")
+
+
+def test_integer_edges_and_nodes_with_other_names(tmp_path):
+    edges = write_edges(tmp_path / "e.csv")
+    nodes = tmp_path / "nodes.txt"
+    nodes.write_text("0\n1\n2\n3\n4\nfive\n")
+    with pytest.raises(DataError, match=r"nodes.txt names nodes that are no integers.*string_ids"):
+        from_files(edges, nodes=nodes)
+    with pytest.raises(DataError, match=r"e.csv, line 9: the node '5' is not in .*nodes.txt"):
+        from_files(edges, nodes=nodes, string_ids=True)
+
+
+def test_without_pyarrow_arrays_still_load_and_text_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    np.save(tmp_path / "e.npy", EDGES)
+    assert from_files(tmp_path / "e.npy").graph.num_nodes == 6
+    path = tmp_path / "e.csv"
+    path.write_text("0,1\n1,0\n")
+    with pytest.raises(DataError, match=r"needs pyarrow: pip install 'graphsct\[io\]'"):
+        from_files(path)
+
+
+def test_one_or_the_other_delimiter(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("0;1\n1;0\n")
+    assert from_files(path, delimiter=";").graph.num_edges == 1
 
 
 bytes_of_text = st.one_of(

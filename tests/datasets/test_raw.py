@@ -82,3 +82,15 @@ def test_a_missing_file_on_the_server_is_named(server, tmp_path, monkeypatch):
     monkeypatch.setattr(torch_geometric.datasets.WebKB, "url", server + "/new_data/nowhere")
     with pytest.raises(DataError, match=r"could not be downloaded \(HTTP Error 404"):
         load("wisconsin", tmp_path)
+
+
+def test_a_file_that_vanished_is_named(tmp_path):
+    entry = CATALOG["texas"]
+    with pytest.raises(DataError, match=r"out1_node_feature_label.txt is missing, one of Texas's"):
+        raw.check(entry, raw.look(entry, tmp_path))
+
+
+def test_what_another_process_downloaded_is_not_downloaded_again(server, tmp_path, monkeypatch):
+    first = raw.download(CATALOG["texas"], tmp_path)
+    monkeypatch.setattr(torch_geometric.datasets.WebKB, "url", "http://127.0.0.1:9")
+    assert raw.download(CATALOG["texas"], tmp_path) == first

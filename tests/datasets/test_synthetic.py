@@ -109,6 +109,11 @@ def test_what_cannot_be_is_named(message, kwargs):
         csbm(100, **{"num_edges": 300, **kwargs})
 
 
+def test_degrees_too_uneven_for_so_many_edges_are_named():
+    with pytest.raises(DataError, match="too many for such uneven degrees; raise degree_exponent"):
+        csbm(400, 39000, homophily=0.5, degree_exponent=2.001)
+
+
 def test_demo_is_small_and_needs_no_file():
     data = demo()
     assert data.graph.num_components == 3

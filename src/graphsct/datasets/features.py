@@ -40,7 +40,7 @@ def normalize_rows(x: Any) -> Any:
 
 
 def check_features(x: Any, num_nodes: int, where: str) -> Any:
-    """Return ``x`` if it is one row of finite numbers a node."""
+    """Return ``x`` if it is one row of numbers a node, all finite in float32."""
     if x.ndim != 2 or x.shape[0] != num_nodes:
         raise DataError(
             f"{where} has shape {x.shape}, expected ({num_nodes}, d): one row for each node"
@@ -48,7 +48,7 @@ def check_features(x: Any, num_nodes: int, where: str) -> Any:
     values = x.data if issparse(x) else x
     if values.dtype.kind not in "fiub":
         raise DataError(f"{where} holds {values.dtype}, expected numbers")
-    bad = ~np.isfinite(values)
+    bad = ~(np.abs(values) <= np.finfo(np.float32).max)  # so is NaN
     if bad.any():
         if issparse(x):
             entry = int(np.flatnonzero(bad)[0])
@@ -58,7 +58,8 @@ def check_features(x: Any, num_nodes: int, where: str) -> Any:
             row, column = (int(i) for i in np.argwhere(bad)[0])
             value = x[row, column]
         raise DataError(
-            f"{where} holds {value} in row {row}, column {column}; fill it in or drop the column"
+            f"{where} holds {value} in row {row}, column {column}, no number that float32 can "
+            "hold; fill it in or drop the column"
         )
     return x
 

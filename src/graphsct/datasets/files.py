@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 
 from graphsct.datasets.arrays import ARRAYS, read_array
 from graphsct.datasets.assemble import assemble
@@ -146,7 +147,10 @@ def _read_labels(path: PathLike | None, **options: Any) -> tuple[Any, Named | No
         return None, None
     path = existing(path)
     if path.suffix in ARRAYS:
-        return read_array(path, ("y", "labels")), None
+        values = read_array(path, ("y", "labels"))
+        if issparse(values) or not values.ndim:
+            raise DataError(f"{path} does not hold one class a node")
+        return values, None
 
     def types(_: Any, first: Sequence[str]) -> Sequence[str]:
         if len(first) > 2:

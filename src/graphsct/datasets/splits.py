@@ -42,8 +42,8 @@ class PerClass:
     def draw(self, y: Tensor) -> Split:
         """Draw from the labelled nodes (label 0 or more); shape of ``y``: ``(n,)``."""
         wanted = self.train + self.val
-        if self.train < 1 or self.val < 0:
-            raise DataError(f"{self} asks for less than one training node a class")
+        if self.train < 1 or self.val < 1:
+            raise DataError(f"{self} asks for less than one node of each class")
         part = np.full(len(y), -1, dtype=np.int8)
         for label, nodes in enumerate(_shuffled_classes(y, self.seed)):
             if len(nodes) < wanted:
@@ -75,8 +75,8 @@ class Fractions:
 
     def draw(self, y: Tensor) -> Split:
         """Draw from the labelled nodes (label 0 or more); shape of ``y``: ``(n,)``."""
-        if self.train <= 0 or self.val < 0 or self.train + self.val > 1:
-            raise DataError(f"{self}: fractions are positive and add up to at most 1")
+        if self.train <= 0 or self.val <= 0 or self.train + self.val >= 1:
+            raise DataError(f"{self}: fractions are positive and add up to less than 1")
         part = np.full(len(y), -1, dtype=np.int8)
         for nodes in _shuffled_classes(y, self.seed):
             first = max(1, round(self.train * len(nodes)))

@@ -148,7 +148,10 @@ def _read_parquet(path: Path, types: Types) -> Columns:
     if not table.num_rows:
         raise DataError(f"{path} is empty")
     first = [str(column[0].as_py()) for column in table.columns]
-    wanted = types([name.lower() for name in table.column_names], first)
+    try:
+        wanted = types([name.lower() for name in table.column_names], first)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
     columns = []
     for name, column, kind in zip(table.column_names, table.columns, wanted, strict=True):
         try:
