@@ -342,6 +342,9 @@ BROKEN = {
         labels=("bad.npy", np.array([0, 1, np.nan, 1, 0, 1]))
     ),
     r"bad.npy does not hold one class a node": dict(labels=("bad.npy", np.array(3))),
+    r"bad.npy, node 1: the label inf is no class": dict(
+        labels=("bad.npy", np.array([0, np.inf, 1, 1, 0, 1]))
+    ),
     r"bad.npy has no label at all": dict(labels=("bad.npy", np.full(6, -1))),
     r"bad.npy holds complex128": dict(labels=("bad.npy", np.ones(6) * 1j)),
     r"bad.csv, line 1: expected a class, or an id and a class, found 3": dict(
@@ -516,6 +519,30 @@ def test_without_pyarrow_arrays_still_load_and_text_says_what_to_install(tmp_pat
     path.write_text("0,1\n1,0\n")
     with pytest.raises(DataError, match=r"needs pyarrow: pip install 'graphsct\[io\]'"):
         from_files(path)
+
+
+def test_a_name_that_is_a_number_does_not_make_a_header_of_the_row_above(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("ann,bob\nbob,42\nbob,ann\n42,bob\n")
+    assert from_files(path).node_ids == ["ann", "bob", "42"]
+    path.write_text("left,right\n0,1\n1,0\n")
+    assert from_files(path).graph.num_edges == 1
+
+
+def test_blanks_around_fields_and_a_byte_order_mark_do_not_matter(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("ann, bob\nbob ,ann\n")
+    assert from_files(path).node_ids == ["ann", "bob"]
+    path.write_bytes(b"\xef\xbb\xbf0, 1\n 1,0\n")
+    assert "node_ids" not in from_files(path)
+
+
+def test_ids_too_long_for_64_bits_are_names(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("99999999999999999999,1\n1,99999999999999999999\n")
+    assert from_files(path).node_ids == ["99999999999999999999", "1"]
+    with pytest.raises(DataError, match="num_nodes is 5, but the files name 2 nodes"):
+        from_files(path, num_nodes=5)
 
 
 def test_one_or_the_other_delimiter(tmp_path):

@@ -64,7 +64,7 @@ def read_edges(
         named = not all(map(is_integer, first[:2])) if string_ids is None else string_ids
         return ["string" if named else "int64"] * 2 + ["double"] * weighted
 
-    table = read_columns(path, types, delimiter=delimiter, header=header)
+    table = read_columns(path, types, ids=2, delimiter=delimiter, header=header)
     weight = table.array(2) if weighted else None
     if "string" in str(table.columns[0].type):
         for column in (0, 1):

@@ -80,6 +80,8 @@ def from_files(
     more: dict[str, Any] = {}
     if node_ids is not None:
         more["node_ids"] = node_ids
+        if num_nodes not in (None, len(node_ids)):
+            raise DataError(f"num_nodes is {num_nodes}, but the files name {len(node_ids)} nodes")
         num_nodes = len(node_ids)
     if named is None and node_ids is not None and not (x is None and classes is None):
         raise DataError(
@@ -116,7 +118,7 @@ def from_files(
 def _read_nodes(path: PathLike | None, **options: Any) -> Named | None:
     if path is None:
         return None
-    table = read_columns(existing(path), lambda _, first: ["string"] * len(first), **options)
+    table = read_columns(existing(path), lambda _, first: ["string"] * len(first), ids=1, **options)
     return Named.of(table)
 
 
@@ -131,7 +133,7 @@ def _read_features(path: PathLike | None, **options: Any) -> tuple[Any, Named | 
         has_ids = not is_number(first[0]) or (names is not None and names[0] in _ID_NAMES)
         return ["string"] * has_ids + ["float"] * (len(first) - has_ids)
 
-    table = read_columns(path, types, **options)
+    table = read_columns(path, types, ids=1, **options)
     has_ids = "string" in str(table.columns[0].type)
     columns = range(int(has_ids), len(table.columns))
     if not columns:
@@ -157,6 +159,6 @@ def _read_labels(path: PathLike | None, **options: Any) -> tuple[Any, Named | No
             raise DataError(f"expected a class, or an id and a class, found {len(first)} fields")
         return ["string"] * len(first)
 
-    table = read_columns(path, types, **options)
+    table = read_columns(path, types, ids=1, **options)
     values = np.array(table.columns[-1].fill_null("-1").to_pylist())
     return values, Named.of(table) if len(table.columns) == 2 else None

@@ -64,7 +64,7 @@ def _mask(path: Path, num_nodes: int, named: Named | None, **options: Any) -> An
         return as_mask(read_array(path, ("mask", "nodes")), num_nodes, str(path))
     kind = "int64" if named is None else "string"
     options["header"] = options["header"] or False  # one name below another looks like a header
-    table = read_columns(path, lambda _, first: [kind] * len(first), **options)
+    table = read_columns(path, lambda _, first: [kind] * len(first), ids=1, **options)
     if named is None:
         rows = table.array(0)
         bad = np.flatnonzero((rows < 0) | (rows >= num_nodes))

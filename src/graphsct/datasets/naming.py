@@ -100,7 +100,7 @@ def number_classes(values: Any, num_nodes: int, path: str) -> tuple[Any, list[An
             "nodes; a node without a label has the label -1"
         )
     if values.dtype.kind == "f":
-        bad = np.flatnonzero(values != np.round(values))
+        bad = np.flatnonzero(~(np.isfinite(values) & (values == np.round(values))))
         if len(bad):
             raise DataError(f"{path}, node {bad[0]}: the label {values[bad[0]]} is no class")
         values = values.astype(np.int64)

@@ -103,7 +103,7 @@ class _Layout:
 
     def split(self, line: bytes, number: int) -> list[str]:
         try:
-            text = line.decode().strip("\r\n")
+            text = line.decode("utf-8-sig").strip("\r\n")
         except UnicodeDecodeError as error:
             raise DataError(f"{self.path}, line {number}: not UTF-8 text ({error})") from error
         if self.delimiter == " ":
@@ -115,13 +115,19 @@ class _Layout:
 
 
 def read_columns(
-    path: Path, types: Types, *, delimiter: str | None = None, header: bool | None = None
+    path: Path,
+    types: Types,
+    *,
+    ids: int,
+    delimiter: str | None = None,
+    header: bool | None = None,
 ) -> Columns:
     """Read a text file (``.csv``, ``.tsv``, ``.txt``, each with ``.gz`` or without) or Parquet.
 
     Args:
         path: the file
         types: gives each column its type
+        ids: how many columns, from the left, may hold names of nodes
         delimiter: what separates fields; by the file's name if left out, where ``" "`` is any
             run of blanks
         header: whether the first line names the columns; looked at if left out
@@ -135,7 +141,7 @@ def read_columns(
     try:
         if path.suffix == ".parquet":
             return _read_parquet(path, types)
-        return _read_text(path, types, delimiter, header)
+        return _read_text(path, types, ids, delimiter, header)
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
 
@@ -161,11 +167,14 @@ def _read_parquet(path: Path, types: Types) -> Columns:
     return Columns(path, table.column_names, columns, None)
 
 
-def _read_text(path: Path, types: Types, delimiter: str | None, header: bool | None) -> Columns:
+def _read_text(
+    path: Path, types: Types, ids: int, delimiter: str | None, header: bool | None
+) -> Columns:
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.csv
 
-    layout, first, number = _look(path, delimiter, header)
+    layout, first, number = _look(path, ids, delimiter, header)
     try:
         kinds = types(layout.names, first)
     except DataError as error:
@@ -187,7 +196,11 @@ def _read_text(path: Path, types: Types, delimiter: str | None, header: bool | N
     except pa.ArrowInvalid as error:
         _explain(layout, kinds)
         raise DataError(f"{path} cannot be parsed: {error}") from error
-    return Columns(path, layout.names, table.columns, layout)
+    columns = [
+        pc.utf8_trim_whitespace(column) if kind == "string" else column
+        for column, kind in zip(table.columns, kinds, strict=True)
+    ]
+    return Columns(path, layout.names, columns, layout)
 
 
 def _open(path: Path, delimiter: str) -> Any:
@@ -202,7 +215,9 @@ def _open(path: Path, delimiter: str) -> Any:
     return pa.BufferReader(content)
 
 
-def _look(path: Path, delimiter: str | None, header: bool | None) -> tuple[_Layout, list[str], int]:
+def _look(
+    path: Path, ids: int, delimiter: str | None, header: bool | None
+) -> tuple[_Layout, list[str], int]:
     """Find the delimiter, the comments at the top and the header; return the first row too."""
     name = path.name.removesuffix(".gz")
     delimiter = delimiter or TEXT.get(Path(name).suffix)
@@ -225,7 +240,7 @@ def _look(path: Path, delimiter: str | None, header: bool | None) -> tuple[_Layo
         raise DataError(f"{path} is empty")
     _check_delimiter(path, delimiter, top[0])
     if header is None:
-        header = _is_header(top[0][1], top[1][1] if len(top) == 2 else None)
+        header = _is_header(top[0][1], top[1][1] if len(top) == 2 else [], ids)
     if not header:
         return _Layout(path, delimiter, skipped, None), top[0][1], top[0][0]
     if len(top) == 1:
@@ -250,13 +265,17 @@ def _check_delimiter(path: Path, delimiter: str, top: tuple[int, list[str]]) -> 
             )
 
 
-def _is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
-    """A header has no number in it, and either usual names or a number below."""
+def _is_header(first: Sequence[str], second: Sequence[str], ids: int) -> bool:
+    """A header has no number in it, and usual names or numbers below. One id that is a number
+    proves nothing: below a row of names it may be a name too.
+    """
     if any(is_number(field) for field in first):
         return False
     if all(field.strip().lower() in _USUAL for field in first):
         return True
-    return second is not None and any(is_number(field) for field in second)
+    if len(second) > ids:
+        return any(is_number(field) for field in second[ids:])
+    return bool(second) and all(is_number(field) for field in second)
 
 
 _USUAL = {"source", "target", "src", "dst", "from", "to", "u", "v", "i", "j", "head", "tail"}
@@ -303,5 +322,5 @@ def existing(path: PathLike) -> Path:
 
 
 def is_integer(field: str) -> bool:
-    """Whether a field is a whole number in decimal digits."""
-    return field.strip().lstrip("+-").isdecimal()
+    """Whether a field is a whole number in decimal digits that fits into 64 bits."""
+    return re.fullmatch(r"[+-]?[0-9]{1,18}", field.strip()) is not None
