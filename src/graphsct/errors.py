@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DataError",
     "ExperimentError",
     "GraphError",
     "GraphsctError",
@@ -21,6 +22,10 @@ class GraphError(GraphsctError):
 
 class UnreachableError(GraphError):
     """A smoothness that no shift inside the eigenspace can produce."""
+
+
+class DataError(GraphsctError):
+    """A data set or file that is missing, broken or not what it says it is."""
 
 
 class ExperimentError(GraphsctError):
