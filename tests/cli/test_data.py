@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from graphsct.cli.data import app
+from graphsct.cli import app
 from graphsct.datasets import load
 
 runner = CliRunner(env={"COLUMNS": "200"})
@@ -30,7 +31,7 @@ def real():
 
 
 def run(*args, code=0):
-    result = runner.invoke(app, [str(arg) for arg in args])
+    result = runner.invoke(app, ["data", *map(str, args)])
     assert result.exit_code == code, result.output
     return result.output
 
@@ -84,7 +85,7 @@ def test_verify(real, tmp_path):
 
 def test_verify_of_a_set_that_is_not_here_or_unknown(tmp_path):
     assert "missing" in run("verify", "cora", "--root", tmp_path, code=1)
-    assert "did you mean 'cora'" in run("verify", "coraa", "--root", tmp_path, code=2)
+    assert "did you mean 'cora'" in run("verify", "coraa", "--root", tmp_path, code=1)
 
 
 def test_verify_of_files_without_a_published_checksum(tmp_path):
@@ -107,10 +108,10 @@ def test_statistics_beside_the_papers(real):
     assert by_name["physics"]["ours"]["split"] == by_name["physics"]["paper"]["split"]
     assert by_name["arxiv"]["ours"] is None
     text = run("statistics", "--root", real)
-    assert "3,727* / 3,327" in text
-    assert "181* / 183" in text
+    assert re.search(r"Citeseer +paper +3,727\* +4,732 .*\n +ours +3,327 +4,552 ", text)
+    assert re.search(r"Texas +paper +181\* .*\n +ours +183 ", text)
     assert text.count("*") == 3  # two misprints and the legend
-    assert "169,343 / not here" in text
+    assert re.search(r"Ogbn-arxiv +paper +169,343 .*\n +ours +not here", text)
 
 
 def test_statistics_names_a_set_that_cannot_be_loaded(real, tmp_path):
@@ -122,7 +123,6 @@ def test_statistics_names_a_set_that_cannot_be_loaded(real, tmp_path):
     (texas,) = [row for row in rows if row["name"] == "texas"]
     assert "is not Texas's file" in texas["error"]
     text = run("statistics", "--root", tmp_path)
-    assert "181* / broken" in text
     assert "is not Texas's file" in text
     where = [
         row["where"] for row in json.loads(run("list", "--json", "--root", tmp_path))["datasets"]
@@ -135,7 +135,7 @@ def test_leaks(real):
     assert (report["nodes"], report["kept"]) == (2277, 843)
     assert report["splits"][0] == {"split": 0, "test": 456, "leaked": 305}
     assert "keeps 843 of 2,277 nodes" in run("leaks", "chameleon", "--root", real)
-    assert "no known duplicates" in run("leaks", "cora", "--root", real, code=2)
+    assert "no known duplicates" in run("leaks", "cora", "--root", real, code=1)
 
 
 def test_the_command_starts_without_heavy_imports():

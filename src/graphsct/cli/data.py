@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Data sets: list, verify, statistics, leaks.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Data sets: list, verify, statistics, leaks."
+)
 
 Root = Annotated[
     Path | None,
@@ -36,7 +38,9 @@ def list_(root: Root = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps({"datasets": rows}))
         return
-    _table("Data sets", rows, caption="edges: undirected, without self-loops")
+    _table("Data sets", rows, without=("where",), caption="edges: undirected, without self-loops")
+    for row in rows:
+        typer.echo(f"{row['name']}: {row['where'] or 'not here'}")
 
 
 @app.command()
@@ -44,7 +48,7 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
     """Check every raw file of a data set by its SHA256; exit 1 if one is missing or wrong."""
     from graphsct.datasets.load import verify
 
-    files = _or_exit(verify, name, root)
+    files = verify(name, root)
     good = all(file.state == "ok" for file in files)
     rows = [
         {"file": f.name, "state": f.state, "sha256": f.sha256, "path": str(f.path)} for f in files
@@ -68,23 +72,18 @@ def statistics(root: Root = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps({"datasets": rows}))
         return
-    shown = []
+    shown: list[dict[str, Any]] = []
+    counts: dict[str, list[str]] = {}
     for row in rows:
-        paper, ours = row["paper"], row["ours"] or {}
-        absent = "broken" if "error" in row else "not here"
-        cells = {
-            column: f"{paper[column]:,}{'*' if column in row['misprints'] else ''} / "
-            + (f"{ours[column]:,}" if ours else absent)
-            for column in ("nodes", "edges", "features", "classes")
-        }
-        split = f"{paper['split']} / {ours.get('split', absent)}"
-        shown.append({"data set": row["title"], **cells, "split": split, "counts": paper["counts"]})
-    _table(
-        "Paper / ours",
-        shown,
-        caption="* a misprint; ours counts undirected edges without self-loops, the paper what the "
-        "last column says",
-    )
+        paper = {k: f"{v:,}" if isinstance(v, int) else v for k, v in row["paper"].items()}
+        paper |= {column: f"{paper[column]}*" for column in row["misprints"]}
+        shown.append({"data set": row["title"], "": "paper", **_columns(paper)})
+        shown.append({"data set": "", "": "ours", **_columns(row["ours"] or {})})
+        counts.setdefault(paper["counts"], []).append(row["title"])
+    _table("The paper's table of statistics, and ours", shown)
+    typer.echo("* a misprint. Our edges are undirected, without self-loops. The paper's are")
+    for what, titles in counts.items():
+        typer.echo(f"  {what}: {', '.join(titles)}")
     for row in rows:
         if "error" in row:
             typer.echo(f"{row['title']}: {row['error']}", err=True)
@@ -101,7 +100,7 @@ def leaks(
 
     report = {}
     for name in names or ("chameleon", "squirrel"):
-        found = _or_exit(leaks, name, root)
+        found = leaks(name, root)
         kept = load(name, root, drop_duplicates=True).graph.num_nodes
         nodes = load(name, root).graph.num_nodes
         report[name.lower()] = {
@@ -116,6 +115,11 @@ def leaks(
         rows = [{**row, "share": f"{row['leaked'] / row['test']:.0%}"} for row in entry["splits"]]
         caption = f"drop_duplicates=True keeps {entry['kept']:,} of {entry['nodes']:,} nodes"
         _table(f"Test nodes of {name} with a duplicate in training", rows, caption=caption)
+
+
+def _columns(found: dict[str, Any]) -> dict[str, Any]:
+    names = ("nodes", "edges", "features", "classes", "split")
+    return {name: found.get(name, "not here") for name in names}
 
 
 def _where(entry: Entry, root: Path | None) -> str | None:
@@ -151,27 +155,24 @@ def _statistics(entry: Entry, root: Path | None) -> dict[str, Any]:
     return row | {"ours": {**asdict(describe(data)), "split": "/".join(f"{n:,}" for n in sizes)}}
 
 
-def _or_exit(function: Any, *args: Any) -> Any:
-    from graphsct.errors import DataError
-
-    try:
-        return function(*args)
-    except DataError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
-
-
 def _table(
     title: str, rows: Sequence[dict[str, Any]], *, caption: str = "", without: Sequence[str] = ()
 ) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     columns = [column for column in rows[0] if column not in without]
-    table = Table(*columns, title=title)
+    for column in columns:
+        number = isinstance(rows[-1][column], int | float)
+        table.add_column(column, justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row[column]) for column in columns))
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:  # nothing to fold lines for
+        console = Console(width=200)
+    console.print(table)
     if caption:
         typer.echo(caption)
 
@@ -179,4 +180,6 @@ def _table(
 def _cell(value: Any) -> str:
     if value is None:
         return "not here"
+    if isinstance(value, float):
+        return f"{value:.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
