@@ -208,6 +208,8 @@ BAD = {
     "num_nodes is -2": dict(edge_index=[[0, 1], [1, 0]], num_nodes=-2),
     "more than any machine": dict(edge_index=[[0, 1], [1, 0]], num_nodes=10**15),
     "largest id is 1000000000000.*relabel": dict(edge_index=[[0, 10**12], [10**12, 0]]),
+    "device is 'nowhere', which is not to be had": dict(edge_index=[[0], [0]], device="nowhere"),
+    "device is 3.5, which is not to be had": dict(edge_index=[[0], [0]], device=3.5),
     "dtype is torch.int64": dict(edge_index=[[0, 1], [1, 0]], dtype=torch.int64),
 }
 
@@ -263,15 +265,39 @@ anything = st.one_of(
 )
 
 
-@given(edges=anything, nodes=st.one_of(numbers, st.integers(1, 8)), weight=anything)
-def test_nothing_but_graph_error_escapes_the_constructor(edges, nodes, weight):
+dtypes = st.sampled_from([torch.int32, torch.uint8, torch.float16, torch.bool, torch.complex64])
+
+
+@given(
+    edges=anything,
+    nodes=st.one_of(numbers, st.integers(1, 8)),
+    weight=anything,
+    dtype=st.one_of(st.none(), dtypes, st.just(torch.float64), st.text(max_size=3)),
+)
+def test_nothing_but_graph_error_escapes_the_constructor(edges, nodes, weight, dtype):
     try:
-        graph = Graph(edges, nodes, weight)
+        graph = Graph(edges, nodes, weight, dtype=dtype)
     except GraphError as error:
         assert len(str(error)) > 20
     else:
         assert graph.num_nodes >= 1
         assert torch.isfinite(graph.matrix.values()).all()
+
+
+@given(
+    shape=st.lists(st.integers(0, 4), max_size=3),
+    dtype=dtypes,
+    fill=st.integers(-1, 6),
+    grad=st.booleans(),
+)
+def test_nothing_but_graph_error_escapes_for_tensors_of_any_kind(shape, dtype, fill, grad):
+    tensor = torch.full(shape, fill).to(dtype)
+    grad = grad and tensor.dtype.is_floating_point
+    for arguments in ((tensor,), ([[0, 1], [1, 0]], 2, tensor.requires_grad_(grad))):
+        try:
+            Graph(*arguments)
+        except GraphError as error:
+            assert len(str(error)) > 20
 
 
 pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=20)

@@ -81,7 +81,7 @@ class Graph:
             dtype = torch.get_default_dtype() if weight is None else weight.dtype
         if device is None:
             device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
-        self._materialize(adjacency, dtype, torch.device(device))
+        self._materialize(adjacency, dtype, _check_device(device))
 
     def _materialize(self, adjacency: Adjacency, dtype: Any, device: torch.device) -> None:
         r"""Compute :math:`\mathbf G` and :math:`\mathbf Q` from the exact adjacency."""
@@ -282,6 +282,14 @@ class Graph:
             f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
             f"num_components={self.num_components})"
         )
+
+
+def _check_device(device: Any) -> torch.device:
+    try:
+        return torch.empty(0, device=device).device
+    except (AssertionError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise GraphError(f"device is {device!r}, which is not to be had here: {reason}") from error
 
 
 def _restore(adjacency: Adjacency, dtype: torch.dtype, device: torch.device) -> Graph:
