@@ -132,11 +132,11 @@ def measure_alpha(nodes: int, width: int, repeats: int) -> dict[str, float]:
 
 
 def measure_doubling(nodes: int, edges: int, width: int, repeats: int) -> dict[str, float]:
-    """Twice the nodes and edges against the half."""
+    """Twice the nodes and edges against once."""
     times = []
     for factor in (1, 2):
-        n = nodes * factor // 2
-        edge_index = random_edges(n, edges * factor // 2)
+        n = nodes * factor
+        edge_index = random_edges(n, edges * factor)
         graph, x = Graph(edge_index, n), torch.randn(n, width)
         jobs: list[Callable[[], Any]] = [lambda n=n, e=edge_index: Graph(e, n)]  # type: ignore[misc]
         jobs += [lambda job=job, x=x, g=graph: job(x, g) for job in MEASURES.values()]  # type: ignore[misc]

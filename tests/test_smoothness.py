@@ -140,5 +140,7 @@ def test_bad_matrices_are_named(bad):
             smoothness.contraction_bound(bad, ZOO["path"].graph())
     with pytest.raises(GraphError, match="is nan"):
         smoothness.effective_rank(torch.tensor([[torch.nan, 1.0]]))
+    with pytest.raises(GraphError, match=r"x\[0, 1\] is -inf"):
+        smoothness.effective_rank(torch.tensor([[1.0, -torch.inf]]))
     with pytest.raises(GraphError, match="is inf"):
         smoothness.contraction_bound(torch.tensor([[torch.inf, 1.0]]), ZOO["path"].graph())

@@ -89,12 +89,12 @@ def effective_rank(x: Tensor) -> Tensor:
     zero. Unlike :math:`s` it does not change for the better when a constant is added.
     """
     x = _matrix(x)
-    largest = x.detach().abs().amax() if x.numel() else x.new_zeros(())
-    if not bool(torch.isfinite(largest)):
-        _finite(largest, x)
-    if not bool(largest > 0):
-        return x.sum() * 0
-    sigma = torch.linalg.svdvals(x / largest)
+    if not x.numel():
+        return x.sum()
+    x, norm = _moderate(x, _norm)
+    if not bool(_finite(norm, x) > 0):
+        return norm
+    sigma = torch.linalg.svdvals(x)
     sigma = sigma[sigma > sigma[0] * max(x.shape) * torch.finfo(x.dtype).eps]
     share = sigma / sigma.sum()
     rank: Tensor = torch.special.entr(share).sum().exp()
@@ -142,7 +142,7 @@ def contraction_bound(weight: Tensor, graph: Graph) -> Tensor:
 
 
 def _rough_part(x: Tensor, graph: Graph) -> Tensor:
-    return x - graph.project(x)
+    return graph.project(x).neg_().add_(x)  # x - project(x) with one array less
 
 
 def _norm(x: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ def _moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, T
     edge = torch.finfo(x.dtype).tiny ** 0.25
     if bool(((edge < norm) & (norm < 1 / edge)).all()):
         return x, norm
-    x = x / torch.where(norm > 0, norm, 1).detach()
+    x = x / torch.where((norm > 0) & norm.isfinite(), norm, 1).detach()
     return x, norm_of(x)
 
 
