@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["GraphError", "UnreachableError"]
+__all__ = ["GraphError", "ModelError", "UnreachableError"]
 
 
 class GraphError(ValueError):
@@ -14,3 +14,10 @@ class GraphError(ValueError):
 
 class UnreachableError(GraphError):
     """A smoothness that no shift inside the eigenspace can produce."""
+
+
+class ModelError(ValueError):
+    """A layer or model that cannot be built as asked, or features that it cannot take.
+
+    The message names the value that was wrong and the way out.
+    """
