@@ -38,7 +38,7 @@ class Linear(torch.nn.Linear):
         _check(input, self.in_features)
         if input.layout == torch.strided:
             return super().forward(input)
-        product = _multiply(input, self.weight.t())
+        product: Tensor = _multiply(input, self.weight.t())
         return product if self.bias is None else product + self.bias
 
 
@@ -49,7 +49,7 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
     return _sparse_dropout(x, p) if training and p > 0 else x
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def _sparse_dropout(x: Tensor, p: float) -> Tensor:
     transpose = _transpose(x)
     values = F.dropout(x.values(), p)
@@ -59,7 +59,7 @@ def _sparse_dropout(x: Tensor, p: float) -> Tensor:
     return dropped
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def _multiply(x: Tensor, dense: Tensor) -> Tensor:
     if x.requires_grad:
         raise ModelError("sparse features take no gradient; use x.to_dense().requires_grad_()")

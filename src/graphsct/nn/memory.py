@@ -41,12 +41,11 @@ class Memory(Generic[T]):
         """The value of these tensors, from memory if it is there."""
         if any(tensor.is_inference() for tensor in tensors):  # these do not count their changes
             return build()
-        entry = self._kept.get(tensors[0])
-        same = entry is not None and entry.stamp == _stamp(tensors, tag)
-        if same and all(old() is new for old, new in zip(entry.others, tensors[1:], strict=True)):
-            value: T = entry.value
-            return value
-        return self.remember(tensors, build(), tag)
+        entry: _Entry | None = self._kept.get(tensors[0])  # type: ignore[no-untyped-call]
+        if entry is None or entry.stamp != _stamp(tensors, tag) or not _same(entry, tensors):
+            return self.remember(tensors, build(), tag)
+        value: T = entry.value
+        return value
 
     def remember(self, tensors: tuple[Tensor, ...], value: T, tag: Hashable = None) -> T:
         """Keep a value that is already there."""
@@ -56,6 +55,10 @@ class Memory(Generic[T]):
         return value
 
 
+def _same(entry: _Entry, tensors: tuple[Tensor, ...]) -> bool:
+    return all(old() is new for old, new in zip(entry.others, tensors[1:], strict=True))
+
+
 def _stamp(tensors: tuple[Tensor, ...], tag: Hashable) -> Hashable:
     return (tag, *(tensor._version for tensor in tensors))
 
@@ -63,7 +66,7 @@ def _stamp(tensors: tuple[Tensor, ...], tag: Hashable) -> Hashable:
 _GRAPHS: Memory[Graph] = Memory()
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def as_graph(edges: Any, edge_weight: Any, x: Any) -> Graph:
     """The graph that features ``x`` live on.
 

@@ -34,9 +34,9 @@ class ControlledConv(torch.nn.Module):
 
     def reset_parameters(self) -> None:
         """Bring convolution and control back to their first values."""
-        for module in (self.conv, self.control):
-            if hasattr(module, "reset_parameters"):
-                module.reset_parameters()
+        conv: Any = self.conv
+        conv.reset_parameters()
+        self.control.reset_parameters()
 
     def forward(self, *args: Any, x_0: Tensor | None = None, **kwargs: Any) -> Any:
         """Call the convolution and add the control.
@@ -50,9 +50,9 @@ class ControlledConv(torch.nn.Module):
         Returns:
             What the convolution returns, with its features controlled; shape: ``(n, channels)``
         """
+        if x_0 is not None and "x_0" in self._signature.parameters:
+            kwargs["x_0"] = x_0
         call = self._signature.bind(*args, **kwargs).arguments
-        if "x_0" in self._signature.parameters and x_0 is not None:
-            call["x_0"] = x_0
         edges, weight = call["edge_index"], call.get("edge_weight")
         if isinstance(edges, Graph):
             call["edge_index"] = edges.edge_index
@@ -60,7 +60,7 @@ class ControlledConv(torch.nn.Module):
                 call["edge_weight"] = edges.edge_weight
         result = self.conv(**call)
         out, *others = result if isinstance(result, tuple) else (result,)
-        out = out + self.control(out, as_graph(edges, weight, out), x_0)
+        out = out + self.control(out, as_graph(edges, weight, out), call.get("x_0", x_0))
         return (out, *others) if others else out
 
 
