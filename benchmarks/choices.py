@@ -17,6 +17,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,13 @@ from torch_geometric.datasets import Planetoid
 from graphsct import Graph
 from graphsct.nn import GCN, GCNII, SmoothnessControl
 
-EPOCHS, PATIENCE, LEARNING_RATE, DENSE_DECAY, DROPOUT, WIDTH = 200, 50, 0.01, 5e-4, 0.5, 16
+EPOCHS, PATIENCE, LEARNING_RATE, DENSE_DECAY, DROPOUT = 200, 50, 0.01, 5e-4, 0.5
 
 
 @dataclass(frozen=True)
 class Run:
     """One training: everything that decides its result but the code."""
 
-    question: str
     variant: str
     dataset: str
     model: str
@@ -44,7 +44,9 @@ class Run:
     control: str | None = None
     init: str = "identity"
     conv_decay: float = 0.0
+    conv_dropout: float = DROPOUT
     normalize: bool = False
+    width: int = 16
 
 
 def input_reading(model: Any) -> None:
@@ -98,47 +100,61 @@ def linear_input(model: Any) -> None:
     model.activations[0] = torch.nn.Identity()
 
 
-def dense_dropout(model: Any) -> None:
-    """Dropout before the input and output layers only."""
-    model._convolve = lambda conv, x, x_0, graph: conv(x, graph, x_0=x_0)
-
-
 VARIANTS: dict[str, tuple[Callable[[Any], None], ...]] = {
-    "as shipped": (),
+    "base": (),
     "reads input": (input_reading,),
     "random control": (random_control,),
     "softmax over components": (softmax_over_components,),
     "linear input": (linear_input,),
-    "dense dropout": (dense_dropout,),
 }
 
 
 def plan(dataset: str, seeds: int) -> Iterator[Run]:
     """All runs on one data set."""
-    depths = (2, 16) if dataset == "PubMed" else (2, 16, 32)
-    decays = (0.0,) if dataset == "PubMed" else (0.0, 5e-4)
+    small = dataset != "PubMed"
     for seed in range(seeds):
-        for layers in depths[:2]:
-            for variant in ("as shipped", "linear input", "dense dropout"):
-                for normalize in (False, True) if dataset != "PubMed" else (False,):
-                    yield Run("input", variant, dataset, "GCN", layers, seed, normalize=normalize)
-            for variant in ("as shipped", "reads input", "random control"):
-                yield Run("pooled", variant, dataset, "GCN", layers, seed, "pooled")
-            yield Run("gated", "as shipped", dataset, "GCNII", layers, seed, None, "uniform")
-            yield Run(
-                "gated", "as shipped", dataset, "GCNII", layers, seed, "gated_full", "uniform"
+        for layers in (2, 16):
+            gcn = partial(Run, dataset=dataset, model="GCN", layers=layers, seed=seed)
+            gcnii = partial(gcn, model="GCNII", init="uniform")
+            yield from (
+                gcn(variant, normalize=normalize, conv_dropout=rate)
+                for variant, rate in (("base", 0.5), ("base", 0.0), ("linear input", 0.5))
+                for normalize in ((False, True) if small else (False,))
+                if small or layers == 2 or variant == "base"
             )
-            for variant in (
-                "as shipped",
-                "reads input",
-                "random control",
-                "softmax over components",
-            ):
-                yield Run("gated", variant, dataset, "GCNII", layers, seed, "gated", "uniform")
-        for layers in depths:
-            for decay in decays:
-                for init in ("glorot", "uniform", "identity", "orthogonal"):
-                    yield Run("init", "as shipped", dataset, "GCN", layers, seed, None, init, decay)
+            yield from (
+                gcn(variant, control="pooled", conv_dropout=rate)
+                for variant in ("base", "reads input", "random control")
+                for rate in ((0.5, 0.0) if small else (0.0,))
+                if small or layers == 2 or variant != "random control"
+            )
+            if small or layers == 2:
+                yield gcnii("base")
+                yield gcnii("base", conv_dropout=0.0)
+                yield gcnii("base", control="gated_full")
+                yield from (
+                    gcnii(variant, control="gated")
+                    for variant in (
+                        "base",
+                        "reads input",
+                        "random control",
+                        "softmax over components",
+                    )
+                )
+        for layers in (2, 16, 32) if small else (16,):
+            yield from (
+                Run("base", dataset, "GCN", layers, seed, None, init, decay, rate)
+                for init in ("glorot", "identity", *(("uniform", "orthogonal") if small else ()))
+                for decay, rate in (
+                    ((0.0, 0.5), (5e-4, 0.5), (0.0, 0.0)) if small else ((0.0, 0.0),)
+                )
+            )
+        if small:
+            yield Run("base", dataset, "GCN", 32, seed, "pooled", conv_dropout=0.0)
+            yield from (
+                Run("base", dataset, "GCN", 16, seed, None, conv_dropout=rate, width=64)
+                for rate in (0.5, 0.0)
+            )
 
 
 def train(run: Run, data: Any, graph: Graph) -> dict[str, float]:
@@ -149,12 +165,13 @@ def train(run: Run, data: Any, graph: Graph) -> dict[str, float]:
     make: Any = {"GCN": GCN, "GCNII": GCNII}[run.model]
     model = make(
         x.shape[1],
-        WIDTH,
+        run.width,
         int(data.y.max()) + 1,
         run.layers,
         control=run.control,
         num_components=graph.num_components,
         dropout=DROPOUT,
+        conv_dropout=run.conv_dropout,
         init=run.init,
     )
     for change in VARIANTS[run.variant]:
@@ -190,6 +207,7 @@ def measure(data_root: Path, out: Path, datasets: list[str], seeds: int, minutes
         for run in plan(dataset, seeds):
             if json.dumps(asdict(run)) in done or time.monotonic() > stop:
                 continue
+            done.add(json.dumps(asdict(run)))
             result = train(run, copy.copy(data), graph)
             with out.open("a") as file:
                 file.write(json.dumps({"run": asdict(run), **result}) + "\n")
@@ -203,9 +221,10 @@ def table(out: Path) -> str:
         del run["seed"]
         cells[tuple(run.values())].append(100 * entry["test"])
     lines = [
-        "| question | variant | data | model | layers | control | init | decay | norm | test | n |"
+        "| variant | data | model | layers | control | init | decay | conv dropout "
+        "| normalized | width | test | n |",
+        "|" + "---|" * 12,
     ]
-    lines.append("|" + "---|" * 11)
     for key, values in sorted(cells.items(), key=str):
         spread = statistics.stdev(values) if len(values) > 1 else 0.0
         shown = " | ".join(str(part) for part in key)

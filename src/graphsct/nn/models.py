@@ -28,7 +28,7 @@ class _Model(torch.nn.Module):
         \mathbf H^l = \sigma(\operatorname{conv}_l(\mathbf H^{l-1}, \mathbf H^0)), \qquad
         \mathbf Y = \mathbf H^L \mathbf W_{out} + \mathbf b_{out}
 
-    with dropout before every linear map and convolution, and a norm before every activation.
+    with dropout before every linear layer and convolution, and a norm before every activation.
     """
 
     def __init__(
@@ -40,19 +40,15 @@ class _Model(torch.nn.Module):
         *,
         activation: str | torch.nn.Module,
         dropout: float,
+        conv_dropout: float,
         norm: str | torch.nn.Module | None,
     ) -> None:
         super().__init__()
         self.in_channels = check_size(in_channels, "in_channels")
         self.hidden_channels = check_size(hidden_channels, "hidden_channels")
         self.out_channels = check_size(out_channels, "out_channels")
-        if (
-            isinstance(dropout, bool)
-            or not isinstance(dropout, int | float)
-            or not 0 <= dropout < 1
-        ):
-            raise ModelError(f"dropout is {dropout!r}, expected a number in [0, 1)")
-        self.dropout = float(dropout)
+        self.dropout = _rate(dropout, "dropout")
+        self.conv_dropout = _rate(conv_dropout, "conv_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
         self.output = torch.nn.Linear(hidden_channels, out_channels)
@@ -117,22 +113,20 @@ class _Model(torch.nn.Module):
             shape ``(n, hidden_channels)``; shape: ``(n, out_channels)``
         """
         graph = as_graph(edge_index, edge_weight, x)
-        x = self.input(self._drop(x))
+        x = self.input(dropout(x, self.dropout, self.training))
         x = x_0 = self.activations[0](self.norms[0](x))
         layers = [x]
         for conv, norm, activation in zip(
             self.convs, self.norms[1:], self.activations[1:], strict=True
         ):
-            x = activation(norm(self._convolve(conv, x, x_0, graph)))
+            dropped = dropout(x, self.conv_dropout, self.training)
+            x = activation(norm(self._convolve(conv, dropped, x_0, graph)))
             layers.append(x)
-        out: Tensor = self.output(self._drop(x))
+        out: Tensor = self.output(dropout(x, self.dropout, self.training))
         return (out, layers) if return_layers else out
 
     def _convolve(self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph) -> Any:
-        return conv(self._drop(x), x_0, graph)
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return dropout(x, self.dropout, self.training)
+        return conv(x, x_0, graph)
 
     def penalty(self) -> Tensor:
         """What training adds to the loss: nothing, for most models."""
@@ -179,7 +173,8 @@ class GCN(_Model):
         theta: of the gated controls
         activation: ``relu``, ``leaky_relu`` (slope 0.01), ``srelu``, ``elu``, ``selu``, ``silu``
             or ``tanh``, or a module such as ``torch.nn.LeakyReLU(0.2)``
-        dropout: rate, before every linear map and convolution
+        dropout: rate, before the two linear layers
+        conv_dropout: rate, before every convolution
         norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
         init: how the convolutions start: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
 
@@ -202,6 +197,7 @@ class GCN(_Model):
         theta: float = 0.5,
         activation: str | torch.nn.Module = "relu",
         dropout: float = 0.0,
+        conv_dropout: float = 0.0,
         norm: str | torch.nn.Module | None = None,
         init: str = "identity",
     ) -> None:
@@ -225,11 +221,12 @@ class GCN(_Model):
             convs,
             activation=activation,
             dropout=dropout,
+            conv_dropout=conv_dropout,
             norm=norm,
         )
 
     def _convolve(self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph) -> Any:
-        return conv(self._drop(x), graph, x_0=x_0)
+        return conv(x, graph, x_0=x_0)
 
 
 class GCNII(_Model):
@@ -253,7 +250,8 @@ class GCNII(_Model):
         num_components: of the graph, needed by ``pooled``
         activation: ``relu``, ``leaky_relu`` (slope 0.01), ``srelu``, ``elu``, ``selu``, ``silu``
             or ``tanh``, or a module such as ``torch.nn.LeakyReLU(0.2)``
-        dropout: rate, before every linear map and convolution
+        dropout: rate, before the two linear layers
+        conv_dropout: rate, before every convolution, that of ``dropout`` if left out
         norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
         init: how the convolutions start: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
     """
@@ -271,6 +269,7 @@ class GCNII(_Model):
         num_components: int | None = None,
         activation: str | torch.nn.Module = "relu",
         dropout: float = 0.0,
+        conv_dropout: float | None = None,
         norm: str | torch.nn.Module | None = None,
         init: str = "uniform",
     ) -> None:
@@ -293,6 +292,7 @@ class GCNII(_Model):
             convs,
             activation=activation,
             dropout=dropout,
+            conv_dropout=dropout if conv_dropout is None else conv_dropout,
             norm=norm,
         )
 
@@ -323,7 +323,8 @@ class EnergeticGNN(_Model):
         num_components: of the graph, needed by ``pooled``
         activation: ``relu``, ``leaky_relu`` (slope 0.01), ``srelu``, ``elu``, ``selu``, ``silu``
             or ``tanh``, or a module such as ``torch.nn.LeakyReLU(0.2)``
-        dropout: rate, before every linear map and convolution
+        dropout: rate, before the two linear layers
+        conv_dropout: rate, before every convolution, that of ``dropout`` if left out
         norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
     """
 
@@ -344,6 +345,7 @@ class EnergeticGNN(_Model):
         num_components: int | None = None,
         activation: str | torch.nn.Module = "srelu",
         dropout: float = 0.0,
+        conv_dropout: float | None = None,
         norm: str | torch.nn.Module | None = None,
     ) -> None:
         convs = [
@@ -368,6 +370,7 @@ class EnergeticGNN(_Model):
             convs,
             activation=activation,
             dropout=dropout,
+            conv_dropout=dropout if conv_dropout is None else conv_dropout,
             norm=norm,
         )
         self.penalty_weight = float(penalty_weight)
@@ -386,3 +389,9 @@ class EnergeticGNN(_Model):
 
 def _depths(num_layers: Any) -> range:
     return range(1, check_size(num_layers, "num_layers") + 1)
+
+
+def _rate(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ModelError(f"{name} is {value!r}, expected a number in [0, 1)")
+    return float(value)
