@@ -75,6 +75,12 @@ def test_relu_never_moves_features_away_from_the_eigenspace_whatever_the_control
         assert distance_to_eigenspace(shifted.relu(), graph) <= before + 1e-9
 
 
+def test_initial_features_may_come_pooled(kind, graph, x, x_0):
+    control = random_control(kind, graph.num_components)
+    pooled_0 = graph.pool(x_0)
+    assert control(x, graph, pooled_0=pooled_0).equal(control(x, graph, x_0))
+
+
 def test_a_new_control_is_zero_and_can_learn(kind, graph, x, x_0):
     control = SmoothnessControl(3, kind, num_components=graph.num_components).double()
     b = control(x, graph, x_0)

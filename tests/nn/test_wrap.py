@@ -1,4 +1,5 @@
 import copy
+import pickle
 
 import pytest
 import torch
@@ -116,6 +117,7 @@ def test_copies_state_and_reset(made):
     controlled = add_control(conv, num_components=3).double()
     controlled(x, edge_index)
     controlled.control.coefficients.weight.data.fill_(2.0)
+    assert pickle.loads(pickle.dumps(controlled))(x, edge_index).equal(controlled(x, edge_index))
     twin = copy.deepcopy(controlled)
     assert twin(x, edge_index).equal(controlled(x, edge_index))
     twin.reset_parameters()

@@ -170,24 +170,37 @@ class SmoothnessControl(torch.nn.Module):
         """Set all weights to zero."""
         self.coefficients.reset_parameters()
 
-    def forward(self, x: Tensor, graph: Graph, x_0: Tensor | None = None) -> Tensor:
+    @property
+    def needs_initial(self) -> bool:
+        """Whether the initial features are needed."""
+        return self.coefficients.needs_initial
+
+    def forward(
+        self,
+        x: Tensor,
+        graph: Graph,
+        x_0: Tensor | None = None,
+        *,
+        pooled_0: Tensor | None = None,
+    ) -> Tensor:
         r"""The term :math:`\mathbf B`, of the shape of ``x``.
 
         Args:
             x: the features :math:`\mathbf H`; shape: ``(n, d)``
             graph: the graph they live on
             x_0: initial features :math:`\mathbf H^0`, which the gated kinds need; shape: ``(n, d)``
+            pooled_0: ``graph.pool(x_0)``, to save a deep model doing it in every layer; shape:
+                ``(m, d)``
         """
         pooled = graph.pool(self._check(x, "features"))
-        initial = None
-        if self.coefficients.needs_initial:
+        if self.needs_initial and pooled_0 is None:
             if x_0 is None:
                 raise ModelError(
                     f"control {self.kind!r} needs the initial features: pass x_0, the (n, "
                     f"{self.channels}) output of the first layer, or use 'pooled', which does not"
                 )
-            initial = graph.pool(self._check(x_0, "initial features"))
-        return graph.unpool(self.coefficients(pooled, initial))
+            pooled_0 = graph.pool(self._check(x_0, "initial features"))
+        return graph.unpool(self.coefficients(pooled, pooled_0))
 
     def _check(self, x: Tensor, what: str) -> Tensor:
         if x.dim() == 2 and x.shape[1] != self.channels:

@@ -28,8 +28,13 @@ class _Conv(torch.nn.Module):
 
     control: SmoothnessControl | None
 
-    def _add_control(self, out: Tensor, graph: Graph, x_0: Tensor | None) -> Tensor:
-        return out if self.control is None else out + self.control(out, graph, x_0)
+    def _add_control(
+        self, out: Tensor, graph: Graph, x_0: Tensor | None, pooled_0: Tensor | None
+    ) -> Tensor:
+        if self.control is None:
+            return out
+        term: Tensor = self.control(out, graph, x_0, pooled_0=pooled_0)
+        return out + term
 
     def reset_parameters(self) -> None:
         """Bring all weights back to their first values, drawn anew where they are random."""
@@ -93,6 +98,7 @@ class GCNConv(_Conv):
         edge_weight: Tensor | None = None,
         *,
         x_0: Tensor | None = None,
+        pooled_0: Tensor | None = None,
     ) -> Tensor:
         """Convolve.
 
@@ -101,6 +107,7 @@ class GCNConv(_Conv):
             edge_index: a graph, or edges; shape: ``(2, num_edges)``
             edge_weight: weights of the edges; shape: ``(num_edges,)``
             x_0: initial features for the gated controls; shape: ``(n, out_channels)``
+            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, out_channels)``
 
         Returns:
             The new features, before any activation; shape: ``(n, out_channels)``
@@ -109,7 +116,7 @@ class GCNConv(_Conv):
         out = graph.propagate(self.lin(x))
         if self.bias is not None:
             out = out + self.bias
-        return self._add_control(out, graph, x_0)
+        return self._add_control(out, graph, x_0, pooled_0)
 
     def extra_repr(self) -> str:
         """Channels."""
@@ -169,6 +176,8 @@ class GCN2Conv(_Conv):
         x_0: Tensor,
         edge_index: Graph | Tensor,
         edge_weight: Tensor | None = None,
+        *,
+        pooled_0: Tensor | None = None,
     ) -> Tensor:
         """Convolve.
 
@@ -177,6 +186,7 @@ class GCN2Conv(_Conv):
             x_0: initial features; shape: ``(n, d)``
             edge_index: a graph, or edges; shape: ``(2, num_edges)``
             edge_weight: weights of the edges; shape: ``(num_edges,)``
+            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, d)``
 
         Returns:
             The new features, before any activation; shape: ``(n, d)``
@@ -185,7 +195,7 @@ class GCN2Conv(_Conv):
         graph = as_graph(edge_index, edge_weight, x)
         mixed = torch.lerp(graph.propagate(x), x_0, self.alpha)
         out = torch.addmm(mixed, mixed, self.weight1, beta=1 - self.beta, alpha=self.beta)
-        return self._add_control(out, graph, x_0)
+        return self._add_control(out, graph, x_0, pooled_0)
 
     def extra_repr(self) -> str:
         """Channels and the two scalars."""
@@ -261,6 +271,8 @@ class EnergeticConv(_Conv):
         x_0: Tensor,
         edge_index: Graph | Tensor,
         edge_weight: Tensor | None = None,
+        *,
+        pooled_0: Tensor | None = None,
     ) -> Tensor:
         """Convolve.
 
@@ -269,6 +281,7 @@ class EnergeticConv(_Conv):
             x_0: initial features; shape: ``(n, d)``
             edge_index: a graph, or edges; shape: ``(2, num_edges)``
             edge_weight: weights of the edges; shape: ``(num_edges,)``
+            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, d)``
 
         Returns:
             The new features, before any activation; shape: ``(n, d)``
@@ -277,7 +290,7 @@ class EnergeticConv(_Conv):
         graph = as_graph(edge_index, edge_weight, x)
         kept = self.beta * x_0 + (self.c_min - self.beta) * x
         mixed = torch.add(kept, graph.propagate(x), alpha=1 - self.c_min)
-        return self._add_control(mixed @ self.weight, graph, x_0)
+        return self._add_control(mixed @ self.weight, graph, x_0, pooled_0)
 
     def extra_repr(self) -> str:
         """Channels and the three scalars."""

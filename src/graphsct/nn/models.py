@@ -66,6 +66,11 @@ class _Model(torch.nn.Module):
         """Number of convolutions."""
         return len(self.convs)
 
+    @property
+    def _needs_initial(self) -> bool:
+        controls = [getattr(conv, "control", None) for conv in self.convs]
+        return any(control is not None and control.needs_initial for control in controls)
+
     def reset_parameters(self) -> None:
         """Bring all weights back to their first values, drawn anew where they are random."""
         for module in (self.input, self.output, *self.convs, *self.norms, *self.activations):
@@ -115,18 +120,21 @@ class _Model(torch.nn.Module):
         graph = as_graph(edge_index, edge_weight, x)
         x = self.input(dropout(x, self.dropout, self.training))
         x = x_0 = self.activations[0](self.norms[0](x))
+        pooled_0 = graph.pool(x_0) if self._needs_initial else None
         layers = [x]
         for conv, norm, activation in zip(
             self.convs, self.norms[1:], self.activations[1:], strict=True
         ):
             dropped = dropout(x, self.conv_dropout, self.training)
-            x = activation(norm(self._convolve(conv, dropped, x_0, graph)))
+            x = activation(norm(self._convolve(conv, dropped, x_0, graph, pooled_0)))
             layers.append(x)
         out: Tensor = self.output(dropout(x, self.dropout, self.training))
         return (out, layers) if return_layers else out
 
-    def _convolve(self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph) -> Any:
-        return conv(x, x_0, graph)
+    def _convolve(
+        self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
+    ) -> Any:
+        return conv(x, x_0, graph, pooled_0=pooled_0)
 
     def penalty(self) -> Tensor:
         """What training adds to the loss: nothing, for most models."""
@@ -225,8 +233,10 @@ class GCN(_Model):
             norm=norm,
         )
 
-    def _convolve(self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph) -> Any:
-        return conv(x, graph, x_0=x_0)
+    def _convolve(
+        self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
+    ) -> Any:
+        return conv(x, graph, x_0=x_0, pooled_0=pooled_0)
 
 
 class GCNII(_Model):

@@ -52,15 +52,16 @@ class ControlledConv(torch.nn.Module):
         """
         if x_0 is not None and "x_0" in self._signature.parameters:
             kwargs["x_0"] = x_0
-        call = self._signature.bind(*args, **kwargs).arguments
-        edges, weight = call["edge_index"], call.get("edge_weight")
+        call = self._signature.bind(*args, **kwargs)
+        given = call.arguments
+        edges, weight = given["edge_index"], given.get("edge_weight")
         if isinstance(edges, Graph):
-            call["edge_index"] = edges.edge_index
-            if "edge_weight" in self._signature.parameters and edges.edge_weight is not None:
-                call["edge_weight"] = edges.edge_weight
-        result = self.conv(**call)
+            given["edge_index"] = edges.edge_index
+            if "edge_weight" in self._signature.parameters and weight is None:
+                given["edge_weight"] = edges.edge_weight
+        result = self.conv(*call.args, **call.kwargs)
         out, *others = result if isinstance(result, tuple) else (result,)
-        out = out + self.control(out, as_graph(edges, weight, out), call.get("x_0", x_0))
+        out = out + self.control(out, as_graph(edges, weight, out), given.get("x_0", x_0))
         return (out, *others) if others else out
 
 
