@@ -110,51 +110,68 @@ VARIANTS: dict[str, tuple[Callable[[Any], None], ...]] = {
 
 
 def plan(dataset: str, seeds: int) -> Iterator[Run]:
-    """All runs on one data set."""
+    """All runs on one data set; the controls, which differ least, get twice the seeds."""
     small = dataset != "PubMed"
     for seed in range(seeds):
-        for layers in (2, 16):
-            gcn = partial(Run, dataset=dataset, model="GCN", layers=layers, seed=seed)
-            gcnii = partial(gcn, model="GCNII", init="uniform")
-            yield from (
-                gcn(variant, normalize=normalize, conv_dropout=rate)
-                for variant, rate in (("base", 0.5), ("base", 0.0), ("linear input", 0.5))
-                for normalize in ((False, True) if small else (False,))
-                if small or layers == 2 or variant == "base"
-            )
-            yield from (
-                gcn(variant, control="pooled", conv_dropout=rate)
-                for variant in ("base", "reads input", "random control")
-                for rate in ((0.5, 0.0) if small else (0.0,))
-                if small or layers == 2 or variant != "random control"
-            )
-            if small or layers == 2:
-                yield gcnii("base")
-                yield gcnii("base", conv_dropout=0.0)
-                yield gcnii("base", control="gated_full")
-                yield from (
-                    gcnii(variant, control="gated")
-                    for variant in (
-                        "base",
-                        "reads input",
-                        "random control",
-                        "softmax over components",
-                    )
+        yield from inputs(dataset, seed, (2, 16) if small else (2,))
+        yield from starts(dataset, seed, (2, 16, 32) if small else (16,))
+    for seed in range(2 * seeds if small else seeds):
+        yield from controls(dataset, seed)
+
+
+def inputs(dataset: str, seed: int, depths: tuple[int, ...]) -> Iterator[Run]:
+    """Feature scaling, the activation after the input layer and the place of dropout."""
+    for layers in depths:
+        for normalize in (False, True) if dataset != "PubMed" else (False,):
+            for variant, rate in (("base", 0.5), ("base", 0.0), ("linear input", 0.5)):
+                yield Run(
+                    variant,
+                    dataset,
+                    "GCN",
+                    layers,
+                    seed,
+                    conv_dropout=rate,
+                    normalize=normalize,
                 )
-        for layers in (2, 16, 32) if small else (16,):
-            yield from (
-                Run("base", dataset, "GCN", layers, seed, None, init, decay, rate)
-                for init in ("glorot", "identity", *(("uniform", "orthogonal") if small else ()))
-                for decay, rate in (
-                    ((0.0, 0.5), (5e-4, 0.5), (0.0, 0.0)) if small else ((0.0, 0.0),)
-                )
-            )
-        if small:
-            yield Run("base", dataset, "GCN", 32, seed, "pooled", conv_dropout=0.0)
-            yield from (
-                Run("base", dataset, "GCN", 16, seed, None, conv_dropout=rate, width=64)
-                for rate in (0.5, 0.0)
-            )
+
+
+def starts(dataset: str, seed: int, depths: tuple[int, ...]) -> Iterator[Run]:
+    """The first weights of the convolutions, with and without decay and dropout on them."""
+    small = dataset != "PubMed"
+    inits = ("glorot", "identity", "uniform", "orthogonal") if small else ("glorot", "identity")
+    settings = ((0.0, 0.5), (5e-4, 0.5), (0.0, 0.0)) if small else ((0.0, 0.0),)
+    for layers in depths:
+        for init in inits:
+            for decay, rate in settings:
+                yield Run("base", dataset, "GCN", layers, seed, None, init, decay, rate)
+    if small:
+        for rate in (0.5, 0.0):
+            yield Run("base", dataset, "GCN", 16, seed, conv_dropout=rate, width=64)
+
+
+def controls(dataset: str, seed: int) -> Iterator[Run]:
+    """What the controls read, how they start, and the axis of the softmax."""
+    small = dataset != "PubMed"
+    for layers in (2, 16):
+        gcn = partial(Run, dataset=dataset, model="GCN", layers=layers, seed=seed, conv_dropout=0.0)
+        yield gcn("base")
+        yield gcn("base", control="pooled")
+        yield gcn("reads input", control="pooled")
+        if small or layers == 2:
+            yield gcn("random control", control="pooled")
+            gcnii = partial(gcn, model="GCNII", init="uniform", conv_dropout=0.5)
+            yield gcnii("base")
+            yield gcnii("base", conv_dropout=0.0)
+            yield gcnii("base", init="identity")
+            yield gcnii("base", control="gated")
+            yield gcnii("reads input", control="gated")
+            yield gcnii("random control", control="gated")
+            yield gcnii("softmax over components", control="gated")
+            yield gcnii("base", control="gated_full")
+    if small:
+        yield gcn("base", layers=32)
+        yield gcn("base", layers=32, control="pooled")
+        yield gcn("random control", layers=32, control="pooled")
 
 
 def train(run: Run, data: Any, graph: Graph) -> dict[str, float]:
@@ -214,22 +231,44 @@ def measure(data_root: Path, out: Path, datasets: list[str], seeds: int, minutes
 
 
 def table(out: Path) -> str:
-    """Mean and standard deviation of the test accuracy over seeds, as Markdown."""
-    cells: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    """Mean, standard deviation and number of test accuracies, a column a data set and depth."""
+    cells: dict[tuple[str, ...], dict[tuple[str, int], list[float]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for entry in _read(out):
-        run = entry["run"]
-        del run["seed"]
-        cells[tuple(run.values())].append(100 * entry["test"])
-    lines = [
-        "| variant | data | model | layers | control | init | decay | conv dropout "
-        "| normalized | width | test | n |",
-        "|" + "---|" * 12,
-    ]
-    for key, values in sorted(cells.items(), key=str):
-        spread = statistics.stdev(values) if len(values) > 1 else 0.0
-        shown = " | ".join(str(part) for part in key)
-        lines.append(f"| {shown} | {statistics.mean(values):.1f} ± {spread:.1f} | {len(values)} |")
-    return "\n".join(lines)
+        run = Run(**entry["run"])
+        cells[_settings(run)][run.dataset, run.layers].append(100 * entry["test"])
+    columns = sorted({column for row in cells.values() for column in row}, key=_place)
+    heads = ["model", "control", "variant", "init", "decay", "conv dropout", "features", "width"]
+    heads += [f"{dataset} {layers}" for dataset, layers in columns]
+    lines = [heads, ["---"] * len(heads)]
+    for settings, row in sorted(cells.items()):
+        lines.append([*settings, *(_cell(row.get(column, [])) for column in columns)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _settings(run: Run) -> tuple[str, ...]:
+    return (
+        run.model,
+        run.control or "none",
+        run.variant,
+        run.init,
+        f"{run.conv_decay:g}",
+        f"{run.conv_dropout:g}",
+        "rows sum to 1" if run.normalize else "raw",
+        str(run.width),
+    )
+
+
+def _place(column: tuple[str, int]) -> tuple[int, int]:
+    return ("Cora", "CiteSeer", "PubMed").index(column[0]), column[1]
+
+
+def _cell(values: list[float]) -> str:
+    if not values:
+        return ""
+    spread = statistics.stdev(values) if len(values) > 1 else 0.0
+    return f"{statistics.mean(values):.1f} ± {spread:.1f} ({len(values)})"
 
 
 def _read(out: Path) -> list[dict[str, Any]]:

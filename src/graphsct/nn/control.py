@@ -10,7 +10,8 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.nn.names import check_size, pick
+from graphsct.nn.checks import check_positive, check_size
+from graphsct.nn.names import pick
 
 __all__ = ["CONTROLS", "SmoothnessControl", "layer_beta"]
 
@@ -22,9 +23,7 @@ def layer_beta(theta: Any, layer: Any) -> float:
         >>> round(layer_beta(0.5, 2), 3)
         0.223
     """
-    if isinstance(theta, bool) or not isinstance(theta, int | float) or not theta > 0:
-        raise ModelError(f"theta is {theta!r}, expected a number above 0, such as 0.5")
-    return math.log(theta / check_size(layer, "layer") + 1)
+    return math.log(check_positive(theta, "theta") / check_size(layer, "layer") + 1)
 
 
 class _Pooled(torch.nn.Module):

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
+from graphsct.nn.checks import check_positive, check_share, check_size
 from graphsct.nn.control import SmoothnessControl, layer_beta
 from graphsct.nn.init import initialize
 from graphsct.nn.linear import Linear
 from graphsct.nn.memory import as_graph
-from graphsct.nn.names import check_size
 
 __all__ = ["EnergeticConv", "GCN2Conv", "GCNConv"]
 
@@ -158,7 +158,7 @@ class GCN2Conv(_Conv):
     ) -> None:
         super().__init__()
         self.channels = check_size(channels, "channels")
-        self.alpha = _share(alpha, "alpha")
+        self.alpha = check_share(alpha, "alpha")
         self.beta = layer_beta(theta, layer)
         self.init = init
         self.weight1 = torch.nn.Parameter(torch.empty(channels, channels))
@@ -237,13 +237,11 @@ class EnergeticConv(_Conv):
     ) -> None:
         super().__init__()
         self.channels = check_size(channels, "channels")
-        self.c_min = _share(c_min, "c_min")
-        self.beta = _share(beta, "beta")
+        self.c_min = check_share(c_min, "c_min")
+        self.beta = check_share(beta, "beta")
         if self.beta > self.c_min:
             raise ModelError(f"beta is {beta}, expected at most c_min, which is {c_min}")
-        if not c_max > 0:
-            raise ModelError(f"c_max is {c_max}, expected a number above 0")
-        self.c_max = float(c_max)
+        self.c_max = check_positive(c_max, "c_max")
         self.weight = torch.nn.Parameter(torch.empty(channels, channels))
         self.control = _control(control, channels, num_components, theta, layer)
         self.reset_parameters()
@@ -305,12 +303,6 @@ def _control(
     return SmoothnessControl(
         channels, kind, num_components=num_components, theta=theta, layer=layer
     )
-
-
-def _share(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ModelError(f"{name} is {value!r}, expected a number in [0, 1]")
-    return float(value)
 
 
 def _pair(x: Tensor, x_0: Any, channels: int) -> tuple[Tensor, Tensor]:

@@ -71,7 +71,7 @@ def as_graph(edges: Any, edge_weight: Any, x: Any) -> Graph:
     """The graph that features ``x`` live on.
 
     Built from an ``edge_index`` tensor once, and reused by every layer and model while it is the
-    same tensor, unchanged.
+    same tensor, unchanged. A change behind PyTorch's back, through ``.data`` or NumPy, is not seen.
 
     Args:
         edges: a :class:`~graphsct.Graph` or an ``edge_index``

@@ -8,13 +8,12 @@ from typing import Any, Literal, overload
 import torch
 from torch import Tensor
 
-from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.nn.activation import SReLU, make_activation
+from graphsct.nn.checks import check_rate, check_size
 from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.memory import as_graph
-from graphsct.nn.names import check_size
 from graphsct.nn.norm import make_norm
 
 __all__ = ["GCN", "GCNII", "EnergeticGNN"]
@@ -47,8 +46,8 @@ class _Model(torch.nn.Module):
         self.in_channels = check_size(in_channels, "in_channels")
         self.hidden_channels = check_size(hidden_channels, "hidden_channels")
         self.out_channels = check_size(out_channels, "out_channels")
-        self.dropout = _rate(dropout, "dropout")
-        self.conv_dropout = _rate(conv_dropout, "conv_dropout")
+        self.dropout = check_rate(dropout, "dropout")
+        self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
         self.output = torch.nn.Linear(hidden_channels, out_channels)
@@ -399,9 +398,3 @@ class EnergeticGNN(_Model):
 
 def _depths(num_layers: Any) -> range:
     return range(1, check_size(num_layers, "num_layers") + 1)
-
-
-def _rate(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-        raise ModelError(f"{name} is {value!r}, expected a number in [0, 1)")
-    return float(value)

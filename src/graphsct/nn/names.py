@@ -1,4 +1,4 @@
-"""One way to look a name up in a registry, and to check a size."""
+"""One way to look a name up in a registry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from graphsct.errors import ModelError
 
-__all__ = ["check_size", "pick"]
+__all__ = ["pick"]
 
 T = TypeVar("T")
 
@@ -26,10 +26,3 @@ def pick(registry: Mapping[str, T], name: Any, what: str) -> T:
     near = get_close_matches(name.lower(), registry, n=1) if isinstance(name, str) else []
     hint = f", did you mean {near[0]!r}?" if near else ";"
     raise ModelError(f"there is no {what} {name!r}{hint} choose from {', '.join(registry)}")
-
-
-def check_size(value: Any, name: str) -> int:
-    """Return ``value`` if it is a whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ModelError(f"{name} is {value!r}, expected a whole number of at least 1")
-    return value
