@@ -173,6 +173,24 @@ def test_dropout_acts_in_training_alone(name):
     assert_close(model(x, graph), make(name, graph)(x, graph))
 
 
+def test_dropout_before_convolutions_is_set_apart(name):
+    graph = ZOO["path"].graph()
+    x = torch.randn(7, 3, dtype=torch.float64)
+    default = make(name, graph, dropout=0.3)
+    assert default.conv_dropout == (0.0 if name == "GCN" else 0.3)
+    seen = []
+    for model in (
+        make(name, graph, conv_dropout=0.5),
+        make(name, graph, dropout=0.5, conv_dropout=0),
+    ):
+        hook = model.convs[1].register_forward_hook(lambda m, inputs, out: seen.append(inputs[0]))
+        _, layers = model(x, graph, return_layers=True)
+        seen.append(layers[1])
+        hook.remove()
+    assert not seen[0].equal(seen[1])
+    assert seen[2].equal(seen[3])
+
+
 def test_norms_stand_before_every_activation(name):
     graph = ZOO["path"].graph()
     model = make(name, graph, norm="BatchNorm", activation=torch.nn.Identity())
@@ -299,8 +317,9 @@ def test_errors_teach(name):
         "num_layers is 2.0": lambda: model(3, 4, 2, 2.0),
         "in_channels is -3": lambda: model(-3, 4, 2, 2),
         "out_channels is None": lambda: model(3, 4, None, 2),
-        "channels is 0": lambda: model(3, 0, 2, 2),
-        "dropout is 1": lambda: model(3, 4, 2, 2, dropout=1),
+        "hidden_channels is 0": lambda: model(3, 0, 2, 2),
+        "^dropout is 1": lambda: model(3, 4, 2, 2, dropout=1),
+        "conv_dropout is -0.1": lambda: model(3, 4, 2, 2, conv_dropout=-0.1),
         "no activation 'rellu', did you mean 'relu'": lambda: model(3, 4, 2, 2, activation="rellu"),
         "no control 'gate', did you mean 'gated'": lambda: model(3, 4, 2, 2, control="gate"),
         "no norm 'Batchnorm', did you mean 'BatchNorm'": lambda: model(

@@ -126,7 +126,8 @@ class SmoothnessControl(torch.nn.Module):
     how far they are from :math:`\mathcal M`. Its coefficients :math:`\mathbf A \in \mathbb R^{m
     \times d}` are learned from the features' own coordinates :math:`\mathbf Q^\top \mathbf H`:
 
-    - ``pooled``, :math:`\mathbf W \odot (\mathbf Q^\top \mathbf H) + \mathbf b`, for one graph;
+    - ``pooled``, :math:`\mathbf W \odot (\mathbf Q^\top \mathbf H) + \mathbf b`, for one graph,
+      with a row of :math:`\mathbf W` for each component, numbered by its first node;
     - ``gated``, :math:`\phi(\mathbf Q^\top \mathbf H) \odot \big((\beta_l \mathbf Q^\top \mathbf
       H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf H) \mathbf W + \mathbf b\big)`, for any graph,
       with softmax :math:`\phi`, initial features :math:`\mathbf H^0` and :math:`\beta_l =

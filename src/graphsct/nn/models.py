@@ -44,7 +44,7 @@ class _Model(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.in_channels = check_size(in_channels, "in_channels")
-        self.hidden_channels = check_size(hidden_channels, "hidden_channels")
+        self.hidden_channels = hidden_channels
         self.out_channels = check_size(out_channels, "out_channels")
         self.dropout = check_rate(dropout, "dropout")
         self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
@@ -126,7 +126,8 @@ class _Model(torch.nn.Module):
         ):
             dropped = dropout(x, self.conv_dropout, self.training)
             x = activation(norm(self._convolve(conv, dropped, x_0, graph, pooled_0)))
-            layers.append(x)
+            if return_layers:
+                layers.append(x)
         out: Tensor = self.output(dropout(x, self.dropout, self.training))
         return (out, layers) if return_layers else out
 
@@ -219,7 +220,7 @@ class GCN(_Model):
                 layer=layer,
                 init=init,
             )
-            for layer in _depths(num_layers)
+            for layer in _layers(num_layers, hidden_channels)
         ]
         super().__init__(
             in_channels,
@@ -292,7 +293,7 @@ class GCNII(_Model):
                 num_components=num_components,
                 init=init,
             )
-            for layer in _depths(num_layers)
+            for layer in _layers(num_layers, hidden_channels)
         ]
         super().__init__(
             in_channels,
@@ -368,7 +369,7 @@ class EnergeticGNN(_Model):
                 control=control,
                 num_components=num_components,
             )
-            for layer in _depths(num_layers)
+            for layer in _layers(num_layers, hidden_channels)
         ]
         if activation == "srelu":
             activation = SReLU(hidden_channels, offset)
@@ -389,12 +390,10 @@ class EnergeticGNN(_Model):
         :math:`\gamma \sum_l \|\mathbf W^l - \mathbf W^l_{start}\|_F`, with :math:`\gamma` the
         ``penalty_weight``.
         """
-        total = super().penalty()
-        for conv in self.convs:
-            if isinstance(conv, EnergeticConv):
-                total = total + conv.penalty()
-        return self.penalty_weight * total
+        convs: Iterable[Any] = self.convs
+        return self.penalty_weight * torch.stack([conv.penalty() for conv in convs]).sum()
 
 
-def _depths(num_layers: Any) -> range:
+def _layers(num_layers: Any, hidden_channels: Any) -> range:
+    check_size(hidden_channels, "hidden_channels")
     return range(1, check_size(num_layers, "num_layers") + 1)
