@@ -66,6 +66,15 @@ def test_dropout_of_sparse_features_drops_stored_values(dense_x):
     assert_close(layer.weight.grad, dropped.to_dense().sum(0).expand(4, 20))
 
 
+def test_inference_mode(dense_x):
+    layer = Linear(20, 4).double()
+    with torch.inference_mode():
+        x = dense_x.to_sparse_csr()
+        assert_close(layer(x), layer(dense_x))
+        dropped = dropout(x, 0.5, training=True)
+        assert_close(layer(dropped), layer(dropped.to_dense()))
+
+
 def test_dropout_of_dense_features_is_that_of_torch(dense_x):
     torch.manual_seed(0)
     expected = torch.nn.functional.dropout(dense_x, 0.5)

@@ -63,6 +63,8 @@ def _sparse_dropout(x: Tensor, p: float) -> Tensor:
 def _multiply(x: Tensor, dense: Tensor) -> Tensor:
     if x.requires_grad:
         raise ModelError("sparse features take no gradient; use x.to_dense().requires_grad_()")
+    if not (torch.is_grad_enabled() and dense.requires_grad):
+        return x @ dense
     product: Tensor = _Product.apply(x, _transpose(x).matrix, dense)  # type: ignore[no-untyped-call]
     return product
 
