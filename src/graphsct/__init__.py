@@ -3,10 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from graphsct.errors import DataError, GraphError, GraphsctError, UnreachableError
+from graphsct.errors import DataError, GraphError, GraphsctError, ModelError, UnreachableError
 
 if TYPE_CHECKING:
-    from graphsct import datasets, geometry, smoothness
+    from graphsct import datasets, geometry, nn, smoothness
     from graphsct.graph import Graph
 
 __all__ = [
@@ -14,15 +14,17 @@ __all__ = [
     "Graph",
     "GraphError",
     "GraphsctError",
+    "ModelError",
     "UnreachableError",
     "datasets",
     "geometry",
+    "nn",
     "smoothness",
 ]
 __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
-_MODULES = {"datasets", "geometry", "smoothness"}
+_MODULES = {"datasets", "geometry", "nn", "smoothness"}
 _HOMES = {"Graph": "graphsct.graph"}
 
 if not TYPE_CHECKING:  # a type checker would take any name for a public one

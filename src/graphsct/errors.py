@@ -8,6 +8,7 @@ __all__ = [
     "GraphError",
     "GraphsctError",
     "MissingExtraError",
+    "ModelError",
     "UnreachableError",
 ]
 
@@ -22,6 +23,10 @@ class GraphError(GraphsctError):
 
 class UnreachableError(GraphError):
     """A smoothness that no shift inside the eigenspace can produce."""
+
+
+class ModelError(GraphsctError):
+    """A layer or model that cannot be built as asked, or features that it cannot take."""
 
 
 class DataError(GraphsctError):
