@@ -148,6 +148,12 @@ def test_from_networkx(case):
         assert_same(Graph.from_networkx(built, weight, dtype=torch.float64), case.graph())
 
 
+def test_parallel_edges_of_networkx_count_once_without_weights_and_add_up_with_them():
+    source = nx.MultiGraph([(0, 1, {"w": 2.0}), (0, 1, {"w": 3.0}), (1, 1, {"w": 4.0})])
+    assert Graph.from_networkx(source).degree.equal(torch.tensor([2.0, 2.0]))
+    assert Graph.from_networkx(source, "w").degree.equal(torch.tensor([6.0, 9.0]))
+
+
 def test_from_data_on_a_pyg_batch_of_the_zoo_has_all_components():
     data = [Data(edge_index=c.inputs()[0], num_nodes=c.num_nodes) for c in ZOO.values()]
     graph = Graph.from_data(Batch.from_data_list(data))
@@ -244,6 +250,15 @@ def test_bad_sources_are_named():
         Graph.from_scipy(sp.coo_array((2, 3)))
     with pytest.raises(GraphError, match="got dict"):
         Graph.from_networkx({})
+    for value, message in (
+        ("x", "edge_weight is a list"),
+        (None, "edge_weight is a list"),
+        (0, "is 0"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            Graph.from_networkx(nx.Graph([(0, 1, {"w": value})]), "w")
+    with pytest.raises(GraphError, match="holds torch.complex128"):
+        Graph.from_scipy(sp.coo_array(([1j, 1j], ([0, 1], [1, 0]))))
     with pytest.raises(GraphError, match="2 nodes and no edges"):
         Graph.from_scipy(sp.coo_array((2, 2)))
     with pytest.raises(GraphError, match="empty"):

@@ -144,11 +144,10 @@ class Graph:
             raise GraphError(f"the adjacency matrix has shape {matrix.shape}, expected (n, n)")
         entries = matrix.tocoo()
         kept = entries.data != 0
-        weight = entries.data[kept].astype(float) if bool(kept.any()) else None
-        if weight is not None and bool((weight == 1).all()):
+        weight = entries.data[kept]
+        if bool((weight == 1).all()):
             weight = None
-        else:
-            kwargs.setdefault("dtype", torch.get_default_dtype())
+        kwargs.setdefault("dtype", torch.get_default_dtype())
         edge_index = torch.stack([torch.from_numpy(i[kept]).long() for i in entries.coords])
         return cls(edge_index, matrix.shape[0], weight, **kwargs)
 
@@ -165,13 +164,11 @@ class Graph:
             raise GraphError(f"expected a NetworkX graph, got {type(graph).__name__}")
         position = {node: i for i, node in enumerate(graph.nodes)}
         edges = list(graph.edges(data=weight, default=1) if weight else graph.edges())
+        if not graph.is_directed():
+            edges += [(edge[1], edge[0], *edge[2:]) for edge in edges if edge[0] != edge[1]]
         row = torch.tensor([position[edge[0]] for edge in edges], dtype=torch.long)
         col = torch.tensor([position[edge[1]] for edge in edges], dtype=torch.long)
-        values = torch.tensor([edge[2] for edge in edges]) if weight else None
-        if not graph.is_directed():
-            back = row != col
-            row, col = torch.cat([row, col[back]]), torch.cat([col, row[back]])
-            values = None if values is None else torch.cat([values, values[back]])
+        values = [edge[2] for edge in edges] if weight else None
         return cls(torch.stack([row, col]), len(position), values, **kwargs)
 
     @property
