@@ -257,7 +257,7 @@ def test_bad_sources_are_named():
     ):
         with pytest.raises(GraphError, match=message):
             Graph.from_networkx(nx.Graph([(0, 1, {"w": value})]), "w")
-    with pytest.raises(GraphError, match="holds torch.complex128"):
+    with pytest.raises(GraphError, match=r"holds torch.complex128"):
         Graph.from_scipy(sp.coo_array(([1j, 1j], ([0, 1], [1, 0]))))
     with pytest.raises(GraphError, match="2 nodes and no edges"):
         Graph.from_scipy(sp.coo_array((2, 2)))
