@@ -106,6 +106,21 @@ def test_a_node_with_a_self_loop_does_not_get_a_second():
     assert graph.degree.equal(torch.tensor([7.0, 3.0]))
 
 
+def test_edges_come_back_without_self_loops(case, graph):
+    edge_index, edge_weight = case.inputs()
+    values = torch.ones(edge_index.shape[1]) if edge_weight is None else edge_weight
+    expected = torch.zeros(case.num_nodes, case.num_nodes, dtype=torch.float64)
+    expected[edge_index[0], edge_index[1]] = values.double()
+    expected.fill_diagonal_(0)
+    back = torch.zeros_like(expected)
+    weight = graph.edge_weight
+    assert (weight is None) == (edge_weight is None)
+    back[graph.edge_index[0], graph.edge_index[1]] = 1.0 if weight is None else weight
+    assert back.equal(expected)
+    assert graph.edge_index.shape == (2, 2 * graph.num_edges)
+    assert graph.to("meta").edge_index.device.type == "meta"
+
+
 def test_from_data(case):
     edge_index, edge_weight = case.inputs()
     data = Data(edge_index=edge_index, num_nodes=case.num_nodes)

@@ -3,17 +3,28 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from graphsct.errors import GraphError, GraphsctError, UnreachableError
+from graphsct.errors import DataError, GraphError, GraphsctError, ModelError, UnreachableError
 
 if TYPE_CHECKING:
-    from graphsct import geometry, smoothness
+    from graphsct import datasets, geometry, nn, smoothness
     from graphsct.graph import Graph
 
-__all__ = ["Graph", "GraphError", "GraphsctError", "UnreachableError", "geometry", "smoothness"]
+__all__ = [
+    "DataError",
+    "Graph",
+    "GraphError",
+    "GraphsctError",
+    "ModelError",
+    "UnreachableError",
+    "datasets",
+    "geometry",
+    "nn",
+    "smoothness",
+]
 __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
-_MODULES = {"geometry", "smoothness"}
+_MODULES = {"datasets", "geometry", "nn", "smoothness"}
 _HOMES = {"Graph": "graphsct.graph"}
 
 if not TYPE_CHECKING:  # a type checker would take any name for a public one

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 __all__ = [
+    "DataError",
     "ExperimentError",
     "GraphError",
     "GraphsctError",
     "MissingExtraError",
+    "ModelError",
     "UnreachableError",
 ]
 
@@ -21,6 +23,14 @@ class GraphError(GraphsctError):
 
 class UnreachableError(GraphError):
     """A smoothness that no shift inside the eigenspace can produce."""
+
+
+class ModelError(GraphsctError):
+    """A layer or model that cannot be built as asked, or features that it cannot take."""
+
+
+class DataError(GraphsctError):
+    """A data set or file that is missing, broken or not what it says it is."""
 
 
 class ExperimentError(GraphsctError):

@@ -179,6 +179,22 @@ class Graph:
         """Number of undirected edges between different nodes."""
         return (len(self._adjacency.columns) - self.num_nodes) // 2
 
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """Both directions of every edge between different nodes; shape: ``(2, 2 * num_edges)``."""
+        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
+        edges = torch.stack([row, self._adjacency.columns.long()])
+        return edges[:, edges[0] != edges[1]].to(self.device)
+
+    @cached_property
+    def edge_weight(self) -> Tensor | None:
+        """Weights of :attr:`edge_index`, ``None`` if all are one; shape: ``(2 * num_edges,)``."""
+        weight, columns = self._adjacency.weight, self._adjacency.columns
+        if weight is None:
+            return None
+        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
+        return weight[row != columns].to(self.device, self.dtype)
+
     @property
     def device(self) -> torch.device:
         """Where the tensors are."""

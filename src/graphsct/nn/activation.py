@@ -1,0 +1,63 @@
+"""Activations by name."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from graphsct.nn.checks import check_size
+from graphsct.nn.names import pick
+
+__all__ = ["ACTIVATIONS", "SReLU", "make_activation"]
+
+
+class SReLU(torch.nn.Module):
+    r"""ReLU with a learnable shift for each channel, :math:`\max(x_{ij}, b_j)` (Xiang and Li,
+    2017; used by the energetic network of Zhou et al., 2021).
+
+    Args:
+        channels: number of channels :math:`d`
+        offset: where every :math:`b_j` starts
+
+    Shapes: ``(n, d) -> (n, d)``.
+    """
+
+    def __init__(self, channels: int, offset: float = -1.0) -> None:
+        super().__init__()
+        self.initial_offset = float(offset)
+        self.offset = torch.nn.Parameter(torch.empty(check_size(channels, "channels")))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Put all offsets back to where they started."""
+        torch.nn.init.constant_(self.offset, self.initial_offset)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The larger of each entry and its channel's offset."""
+        return torch.maximum(x, self.offset)
+
+    def extra_repr(self) -> str:
+        """Channels and first offset."""
+        return f"{len(self.offset)}, offset={self.initial_offset}"
+
+
+#: From a name to a function that makes the activation of a layer with so many channels.
+ACTIVATIONS: dict[str, Callable[[int], torch.nn.Module]] = {
+    "relu": lambda channels: torch.nn.ReLU(),
+    "leaky_relu": lambda channels: torch.nn.LeakyReLU(0.01),
+    "srelu": SReLU,
+    "elu": lambda channels: torch.nn.ELU(),
+    "selu": lambda channels: torch.nn.SELU(),
+    "silu": lambda channels: torch.nn.SiLU(),
+    "tanh": lambda channels: torch.nn.Tanh(),
+}
+
+
+def make_activation(activation: str | torch.nn.Module, channels: int) -> torch.nn.Module:
+    """A fresh activation by name, or a copy of a module such as ``torch.nn.LeakyReLU(0.2)``."""
+    if isinstance(activation, torch.nn.Module):
+        return copy.deepcopy(activation)
+    return pick(ACTIVATIONS, activation, "activation")(channels)

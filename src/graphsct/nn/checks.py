@@ -1,0 +1,43 @@
+"""Settings that are numbers, checked at the door."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from graphsct.errors import ModelError
+
+__all__ = ["check_positive", "check_rate", "check_share", "check_size"]
+
+
+def check_size(value: Any, name: str) -> int:
+    """Return ``value`` if it is a whole number of at least one."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ModelError(f"{name} is {value!r}, expected a whole number of at least 1")
+    return value
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return ``value`` if it is a number above zero."""
+    return _check(value, name, 0 < _number(value) < math.inf, "above 0")
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return ``value`` if it is a number from zero to one."""
+    return _check(value, name, 0 <= _number(value) <= 1, "in [0, 1]")
+
+
+def check_rate(value: Any, name: str) -> float:
+    """Return ``value`` if it is a number from zero to less than one."""
+    return _check(value, name, 0 <= _number(value) < 1, "in [0, 1)")
+
+
+def _number(value: Any) -> float:
+    whole = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if whole else math.nan
+
+
+def _check(value: Any, name: str, right: bool, expected: str) -> float:
+    if not right:
+        raise ModelError(f"{name} is {value!r}, expected a number {expected}")
+    return float(value)

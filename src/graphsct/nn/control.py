@@ -1,0 +1,214 @@
+r"""The smoothness control term (paper, section 5)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.errors import ModelError
+from graphsct.graph import Graph
+from graphsct.nn.checks import check_positive, check_size
+from graphsct.nn.names import pick
+
+__all__ = ["CONTROLS", "SmoothnessControl", "layer_beta"]
+
+
+def layer_beta(theta: Any, layer: Any) -> float:
+    r""":math:`\beta_l = \log(\theta / l + 1)`, which falls with depth.
+
+    Example:
+        >>> round(layer_beta(0.5, 2), 3)
+        0.223
+    """
+    return math.log(check_positive(theta, "theta") / check_size(layer, "layer") + 1)
+
+
+class _Pooled(torch.nn.Module):
+    r"""Architecture 1, :math:`\mathbf A = \mathbf W \odot (\mathbf Q^\top \mathbf H) + \mathbf
+    b`, with :math:`\mathbf W \in \mathbb R^{m \times d}` and :math:`\mathbf b \in \mathbb R^d`.
+    """
+
+    needs_initial = False
+
+    def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
+        super().__init__()
+        if num_components is None:
+            raise ModelError(
+                "control 'pooled' has one weight for each component of the graph: pass "
+                "num_components=graph.num_components, or use 'gated', which fits any graph"
+            )
+        m = check_size(num_components, "num_components")
+        self.weight = torch.nn.Parameter(torch.empty(m, channels))
+        self.bias = torch.nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        torch.nn.init.zeros_(self.weight)
+        torch.nn.init.zeros_(self.bias)
+
+    def forward(self, pooled: Tensor, initial: Tensor | None) -> Tensor:
+        if len(pooled) != len(self.weight):
+            raise ModelError(
+                f"control 'pooled' was made for num_components={len(self.weight)}, this graph has "
+                f"{len(pooled)}: its weight belongs to one graph; build it with num_components="
+                f"{len(pooled)}, or use 'gated', which transfers between graphs"
+            )
+        return torch.addcmul(self.bias, self.weight, pooled)
+
+
+class _Gated(torch.nn.Module):
+    r"""Architecture 2 as counted in the paper's table of model sizes, with one biased linear map:
+    :math:`\mathbf A = \phi(\mathbf Q^\top \mathbf H) \odot \big((\beta_l \mathbf Q^\top
+    \mathbf H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf H) \mathbf W + \mathbf b\big)`.
+    """
+
+    needs_initial = True
+
+    def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
+        super().__init__()
+        self.beta = beta
+        self.linear = torch.nn.Linear(channels, channels)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        torch.nn.init.zeros_(self.linear.weight)
+        torch.nn.init.zeros_(self.linear.bias)
+
+    def forward(self, pooled: Tensor, initial: Tensor) -> Tensor:
+        mixed = torch.lerp(pooled, initial, self.beta)
+        out: Tensor = torch.softmax(pooled, dim=1) * self.linear(mixed)
+        return out
+
+
+class _GatedFull(torch.nn.Module):
+    r"""Architecture 2 as written in the paper, with two linear maps: :math:`\mathbf A =
+    \phi(\mathbf Q^\top \mathbf H) \odot (\beta_l \mathbf Q^\top \mathbf H^0 \mathbf W_0 +
+    (1 - \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1)`.
+    """
+
+    needs_initial = True
+
+    def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
+        super().__init__()
+        self.beta = beta
+        self.initial = torch.nn.Linear(channels, channels, bias=False)
+        self.current = torch.nn.Linear(channels, channels, bias=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        torch.nn.init.zeros_(self.initial.weight)
+        torch.nn.init.zeros_(self.current.weight)
+
+    def forward(self, pooled: Tensor, initial: Tensor) -> Tensor:
+        mixed = torch.lerp(self.current(pooled), self.initial(initial), self.beta)
+        return torch.softmax(pooled, dim=1) * mixed
+
+
+#: From the name of a control to what computes its coefficients.
+CONTROLS: dict[str, type[_Pooled] | type[_Gated] | type[_GatedFull]] = {
+    "pooled": _Pooled,
+    "gated": _Gated,
+    "gated_full": _GatedFull,
+}
+
+
+class SmoothnessControl(torch.nn.Module):
+    r"""The learnable term that a layer adds before its activation to control its smoothness.
+
+    .. math::
+        \mathbf B = \mathbf Q \mathbf A, \qquad
+        \mathbf H^l = \sigma(\mathbf G \mathbf H^{l-1} \mathbf W^l + \mathbf B)
+
+    lies in the eigenspace :math:`\mathcal M`, so it changes how smooth the features are and not
+    how far they are from :math:`\mathcal M`. Its coefficients :math:`\mathbf A \in \mathbb R^{m
+    \times d}` are learned from the features' own coordinates :math:`\mathbf Q^\top \mathbf H`:
+
+    - ``pooled``, :math:`\mathbf W \odot (\mathbf Q^\top \mathbf H) + \mathbf b`, for one graph,
+      with a row of :math:`\mathbf W` for each component, numbered by its first node;
+    - ``gated``, :math:`\phi(\mathbf Q^\top \mathbf H) \odot \big((\beta_l \mathbf Q^\top \mathbf
+      H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf H) \mathbf W + \mathbf b\big)`, for any graph,
+      with softmax :math:`\phi`, initial features :math:`\mathbf H^0` and :math:`\beta_l =
+      \log(\theta / l + 1)`;
+    - ``gated_full``, the same with :math:`\beta_l \mathbf Q^\top \mathbf H^0 \mathbf W_0 + (1 -
+      \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1`.
+
+    All weights start at zero: a new control changes nothing.
+
+    Args:
+        channels: number of channels :math:`d`
+        kind: ``pooled``, ``gated`` or ``gated_full``
+        num_components: number of connected components :math:`m`, needed by ``pooled``
+        theta: of :math:`\beta_l`
+        layer: which layer :math:`l` this is, from 1
+
+    Example:
+        >>> graph = Graph([[0, 1, 2, 3], [1, 0, 3, 2]])
+        >>> control = SmoothnessControl(8, "pooled", num_components=graph.num_components)
+        >>> control(torch.randn(4, 8), graph).shape
+        torch.Size([4, 8])
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        kind: str = "pooled",
+        *,
+        num_components: int | None = None,
+        theta: float = 0.5,
+        layer: int = 1,
+    ) -> None:
+        super().__init__()
+        self.channels = check_size(channels, "channels")
+        self.kind = kind
+        make = pick(CONTROLS, kind, "control")
+        self.coefficients = make(channels, num_components, layer_beta(theta, layer))
+
+    def reset_parameters(self) -> None:
+        """Set all weights to zero."""
+        self.coefficients.reset_parameters()
+
+    @property
+    def needs_initial(self) -> bool:
+        """Whether the initial features are needed."""
+        return self.coefficients.needs_initial
+
+    def forward(
+        self,
+        x: Tensor,
+        graph: Graph,
+        x_0: Tensor | None = None,
+        *,
+        pooled_0: Tensor | None = None,
+    ) -> Tensor:
+        r"""The term :math:`\mathbf B`, of the shape of ``x``.
+
+        Args:
+            x: the features :math:`\mathbf H`; shape: ``(n, d)``
+            graph: the graph they live on
+            x_0: initial features :math:`\mathbf H^0`, which the gated kinds need; shape: ``(n, d)``
+            pooled_0: ``graph.pool(x_0)``, to save a deep model doing it in every layer; shape:
+                ``(m, d)``
+        """
+        pooled = graph.pool(self._check(x, "features"))
+        if self.needs_initial and pooled_0 is None:
+            if x_0 is None:
+                raise ModelError(
+                    f"control {self.kind!r} needs the initial features: pass x_0, the (n, "
+                    f"{self.channels}) output of the first layer, or use 'pooled', which does not"
+                )
+            pooled_0 = graph.pool(self._check(x_0, "initial features"))
+        return graph.unpool(self.coefficients(pooled, pooled_0))
+
+    def _check(self, x: Tensor, what: str) -> Tensor:
+        if x.dim() == 2 and x.shape[1] != self.channels:
+            raise ModelError(
+                f"{what} have {x.shape[1]} channels, this control has channels={self.channels}"
+            )
+        return x
+
+    def extra_repr(self) -> str:
+        """Channels and kind."""
+        return f"{self.channels}, {self.kind!r}"

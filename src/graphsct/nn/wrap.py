@@ -1,0 +1,122 @@
+r"""Smoothness control for any convolution of PyTorch Geometric."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.errors import ModelError
+from graphsct.graph import Graph
+from graphsct.nn.control import SmoothnessControl
+from graphsct.nn.memory import as_graph
+
+__all__ = ["ControlledConv", "add_control"]
+
+
+class ControlledConv(torch.nn.Module):
+    r"""A convolution and the control that is added to its output, :math:`\operatorname{conv}(
+    \ldots) + \mathbf B`. Made by :func:`add_control`.
+    """
+
+    def __init__(self, conv: torch.nn.Module, control: SmoothnessControl) -> None:
+        super().__init__()
+        self.conv = conv
+        self.control = control
+        self._signature = inspect.signature(conv.forward)
+        if "edge_index" not in self._signature.parameters:
+            raise ModelError(
+                f"{type(conv).__name__}.forward takes no edge_index but "
+                f"{', '.join(self._signature.parameters)}: it is no convolution on one graph"
+            )
+
+    def reset_parameters(self) -> None:
+        """Bring convolution and control back to their first values."""
+        conv: Any = self.conv
+        conv.reset_parameters()
+        self.control.reset_parameters()
+
+    def forward(self, *args: Any, x_0: Tensor | None = None, **kwargs: Any) -> Any:
+        """Call the convolution and add the control.
+
+        Args:
+            *args: those of the convolution; its ``edge_index`` may be a :class:`~graphsct.Graph`,
+                whose edges without self-loops it then gets, with the weights if it takes any
+            x_0: initial features for the gated controls; shape: ``(n, channels)``
+            **kwargs: those of the convolution
+
+        Returns:
+            What the convolution returns, with its features controlled; shape: ``(n, channels)``
+        """
+        if x_0 is not None and "x_0" in self._signature.parameters:
+            kwargs["x_0"] = x_0
+        call = self._signature.bind(*args, **kwargs)
+        given = call.arguments
+        edges, weight = given["edge_index"], given.get("edge_weight")
+        if isinstance(edges, Graph):
+            given["edge_index"] = edges.edge_index
+            if "edge_weight" in self._signature.parameters and weight is None:
+                given["edge_weight"] = edges.edge_weight
+        result = self.conv(*call.args, **call.kwargs)
+        out, *others = result if isinstance(result, tuple) else (result,)
+        out = out + self.control(out, as_graph(edges, weight, out), given.get("x_0", x_0))
+        return (out, *others) if others else out
+
+
+def add_control(
+    conv: torch.nn.Module,
+    control: str = "pooled",
+    *,
+    channels: int | None = None,
+    num_components: int | None = None,
+    theta: float = 0.5,
+    layer: int = 1,
+) -> ControlledConv:
+    r"""Give smoothness control to a convolution of PyTorch Geometric.
+
+    The eigenspace is that of the graph given, whatever operator the convolution uses on it.
+
+    Args:
+        conv: such as ``GATConv``, ``SAGEConv``, ``GINConv``, ``APPNP`` or ``ChebConv``
+        control: ``pooled``, ``gated`` or ``gated_full`` of
+            :class:`~graphsct.nn.SmoothnessControl`
+        channels: width of the convolution's output, if it does not say so itself
+        num_components: of the graph, needed by ``pooled``
+        theta: of the gated controls
+        layer: which layer this is, from 1, for the gated controls
+
+    Example:
+        >>> from torch_geometric.nn import GATConv
+        >>> graph = Graph([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> conv = add_control(GATConv(5, 4, heads=2), num_components=1)
+        >>> conv(torch.randn(3, 5), graph).shape
+        torch.Size([3, 8])
+    """
+    width = _output_channels(conv) if channels is None else channels
+    if width is None:
+        raise ModelError(
+            f"{type(conv).__name__} does not say how wide its output is: pass channels="
+        )
+    made = SmoothnessControl(
+        width, control, num_components=num_components, theta=theta, layer=layer
+    )
+    return ControlledConv(conv, made)
+
+
+def _output_channels(conv: torch.nn.Module) -> int | None:
+    """Number of columns of the output, heads counted, or ``None`` if nothing tells."""
+    for name in ("out_channels", "channels"):
+        width = getattr(conv, name, None)
+        if isinstance(width, int):
+            heads = getattr(conv, "heads", 1) if getattr(conv, "concat", True) else 1
+            return width * heads
+    inner = getattr(conv, "nn", None)  # GINConv and its kin end in a network of their own
+    widths = [
+        getattr(module, name)
+        for module in (inner.modules() if isinstance(inner, torch.nn.Module) else ())
+        for name in ("out_channels", "out_features")
+        if isinstance(getattr(module, name, None), int)
+    ]
+    return widths[-1] if widths else None

@@ -1,0 +1,31 @@
+import math
+
+import pytest
+
+from graphsct import ModelError
+from graphsct.nn.checks import check_positive, check_rate, check_share, check_size
+
+RIGHT = {
+    check_size: (1, 3),
+    check_positive: (0.1, 1, 5.5),
+    check_share: (0, 0.5, 1),
+    check_rate: (0, 0.5, 0.99),
+}
+WRONG = {
+    check_size: (0, -1, 2.0),
+    check_positive: (0, -1.0, math.inf),
+    check_share: (-0.1, 1.1),
+    check_rate: (-0.1, 1, 1.5),
+}
+
+
+@pytest.mark.parametrize("check", RIGHT)
+def test_right_values_come_back(check):
+    assert [check(value, "it") for value in RIGHT[check]] == list(RIGHT[check])
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_wrong_values_are_named(check):
+    for wrong in (*WRONG[check], True, None, "3", math.nan, [1]):
+        with pytest.raises(ModelError, match=r"it is .*, expected a .*number"):
+            check(wrong, "it")

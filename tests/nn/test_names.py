@@ -1,0 +1,12 @@
+import pytest
+
+from graphsct import ModelError
+from graphsct.nn.names import pick
+
+
+def test_pick():
+    assert pick({"a": 1, "b": 2}, "b", "letter") == 2
+    with pytest.raises(ModelError, match="no letter 'C'; choose from a, b"):
+        pick({"a": 1, "b": 2}, "C", "letter")
+    with pytest.raises(ModelError, match=r"no letter \['a'\]"):
+        pick({"a": 1}, ["a"], "letter")
