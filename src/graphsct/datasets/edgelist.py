@@ -1,0 +1,131 @@
+"""Lists of edges, from any file to node numbers or names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from graphsct.datasets.arrays import ARRAYS, read_array
+from graphsct.datasets.text import Columns, PathLike, existing, is_integer, read_columns
+from graphsct.errors import DataError, GraphError
+from graphsct.graph import Graph
+
+__all__ = ["EdgeList", "build_graph", "read_edges"]
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Edges as listed: ids are numbers or, in two columns of a table, names.
+
+    Args:
+        ids: node numbers, ``None`` if there are names; shape: ``(2, num_edges)``
+        weight: shape: ``(num_edges,)``
+        num_nodes: if the file tells
+        table: the table they came from
+        path: the file
+    """
+
+    ids: Any
+    weight: Any
+    num_nodes: int | None
+    table: Columns | None
+    path: Path
+
+    def where(self, entry: int) -> str:
+        """The file and the line or index of an edge, for an error."""
+        return f"{self.path}, edge {entry}" if self.table is None else self.table.where(entry)
+
+
+def read_edges(
+    path: PathLike,
+    *,
+    weighted: bool = False,
+    string_ids: bool | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> EdgeList:
+    """Read a list of edges; the arguments are those of :func:`from_files`."""
+    path = existing(path)
+    if path.suffix in ARRAYS:
+        return _edges_from_array(path, weighted)
+
+    def types(_: Any, first: Sequence[str]) -> Sequence[str]:
+        if len(first) != 2 + weighted:
+            hint = "; pass weighted=True to take the third as weights" if len(first) == 3 else ""
+            raise DataError(
+                f"expected two ids{' and a weight' if weighted else ''}, found {len(first)} "
+                f"fields: {first}{hint}"
+            )
+        named = not all(map(is_integer, first[:2])) if string_ids is None else string_ids
+        return ["string" if named else "int64"] * 2 + ["double"] * weighted
+
+    table = read_columns(path, types, delimiter=delimiter, header=header)
+    weight = table.array(2) if weighted else None
+    if "string" in str(table.columns[0].type):
+        for column in (0, 1):
+            table.check_full(column)
+        return EdgeList(None, weight, None, table, path)
+    ids = np.empty((2, len(table.columns[0])), dtype=np.int64)
+    for end in (0, 1):
+        table.fill(end, ids[end])
+    if ids.min() < 0:
+        entry = int(np.flatnonzero((ids < 0).any(axis=0))[0])
+        raise DataError(
+            f"{table.where(entry)}: the id {int(ids[:, entry].min())} is negative; ids run from 0, "
+            "or pass string_ids=True to take them as names"
+        )
+    return EdgeList(ids, weight, None, table, path)
+
+
+def _edges_from_array(path: Path, weighted: bool) -> EdgeList:
+    found = read_array(path, ("edge_index", "edges"))
+    if issparse(found):
+        if found.shape[0] != found.shape[1]:
+            raise DataError(
+                f"{path}: the adjacency matrix has shape {found.shape}, expected (n, n)"
+            )
+        entries = found.tocoo()
+        kept = entries.data != 0
+        ids = np.stack([end[kept] for end in entries.coords]).astype(np.int64)
+        return EdgeList(ids, entries.data[kept] if weighted else None, found.shape[0], None, path)
+    if weighted:
+        raise DataError(f"{path} has no weights; save them in a table or as a SciPy matrix")
+    if found.ndim != 2 or 2 not in found.shape:
+        raise DataError(f"{path} holds an array of shape {found.shape}, expected (2, num_edges)")
+    if found.dtype.kind not in "iu":
+        raise DataError(f"{path} holds {found.dtype}, expected integers: node ids")
+    ids = np.ascontiguousarray(found if found.shape[0] == 2 else found.T, dtype=np.int64)
+    if ids.size and ids.min() < 0:
+        entry = int(np.flatnonzero((ids < 0).any(axis=0))[0])
+        raise DataError(f"{path}, edge {entry}: {ids[:, entry].tolist()} holds a negative id")
+    return EdgeList(ids, None, None, None, path)
+
+
+def build_graph(
+    listed: EdgeList, edge_index: Any, num_nodes: int | None, symmetrize: bool
+) -> Graph:
+    """The graph of the numbered edges; what is wrong with it is named with its line."""
+    if num_nodes is not None and edge_index.size and edge_index.max() >= num_nodes:
+        entry = int(np.flatnonzero((edge_index >= num_nodes).any(axis=0))[0])
+        raise DataError(
+            f"{listed.where(entry)}: the node {int(edge_index[:, entry].max())} is unknown, there "
+            f"are {num_nodes} nodes, 0 .. {num_nodes - 1}"
+        )
+    try:
+        return Graph(edge_index, num_nodes, listed.weight, symmetrize=symmetrize)
+    except GraphError as error:
+        alone = _first_without_reverse(edge_index) if "directed" in str(error) else None
+        where = listed.path if alone is None else listed.where(alone)
+        raise DataError(f"{where}: {error}") from error
+
+
+def _first_without_reverse(edge_index: Any) -> int | None:
+    row, col = edge_index
+    n = int(edge_index.max()) + 1
+    alone = ~np.isin(row * n + col, col * n + row)
+    return int(np.argmax(alone)) if alone.any() else None

@@ -1,0 +1,162 @@
+"""The user's own graph, from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import issparse
+
+from graphsct.datasets.arrays import ARRAYS, read_array
+from graphsct.datasets.assemble import assemble
+from graphsct.datasets.edgelist import build_graph, read_edges
+from graphsct.datasets.masks import SplitLike, read_splits
+from graphsct.datasets.naming import Named, number_classes, number_nodes, rows_of
+from graphsct.datasets.text import PathLike, existing, is_number, read_columns
+from graphsct.errors import DataError
+
+__all__ = ["from_files"]
+
+_ID_NAMES = {"id", "node", "node_id", "name", "index"}
+
+
+def from_files(
+    edges: PathLike,
+    features: PathLike | None = None,
+    labels: PathLike | None = None,
+    *,
+    nodes: PathLike | None = None,
+    num_nodes: int | None = None,
+    split: SplitLike | None = None,
+    weighted: bool = False,
+    symmetrize: bool = False,
+    string_ids: bool | None = None,
+    normalize: bool = False,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Read a graph from files into a PyTorch Geometric ``Data`` that carries ``.graph``.
+
+    Text is ``.csv``, ``.tsv`` or ``.txt`` (blanks between fields), each with ``.gz`` or without.
+    Text and ``.parquet`` need ``pip install 'graphsct[io]'``. Nothing is ever unpickled.
+
+    Nodes are numbered by position if ids are integers and no file names the nodes. Otherwise the
+    file that names them (``nodes``, else the first column of ``features``, else of ``labels``)
+    gives their order, and ``data.node_ids`` keeps it. If string ids are named nowhere, nodes are
+    in the order of their first appearance among the sources, then the targets of the edges.
+
+    Args:
+        edges: two columns of node ids, in text, ``.parquet``, ``.npy`` or ``.npz``
+            (``edge_index``), or an adjacency matrix saved by SciPy
+        features: ``.npy``, ``.npz`` (``x``), a SciPy matrix, text or ``.parquet``; in a table the
+            first column holds ids if its name is ``id``, ``node``, ``node_id``, ``name`` or
+            ``index``, or if it is not a number
+        labels: one column of classes, or two, ids and classes; an empty class or -1 is a node
+            without a label. Classes that are not 0, 1, ... are numbered in order, and
+            ``data.class_names`` keeps their names.
+        nodes: ids in order, one a line
+        num_nodes: number of nodes, if no file tells
+        split: :class:`Fractions` or :class:`PerClass` to draw masks, a ``.npz`` with ``train``,
+            ``val`` and ``test`` (masks or node numbers), or a file of ids for each of them
+        weighted: take the third column of ``edges``, or the values of the matrix, as weights
+        symmetrize: add missing reverse edges instead of refusing a directed graph
+        string_ids: take ids as names, even if they look like integers; by the first row if left
+            out
+        normalize: make each row of features sum to one
+        delimiter: what separates the fields of text files, if not what their names say
+        header: whether text files begin with a header; looked at if left out
+        name: kept on the result; the name of the file of edges if left out
+    """
+    options: dict[str, Any] = dict(delimiter=delimiter, header=header)
+    listed = read_edges(edges, weighted=weighted, string_ids=string_ids, **options)
+    x, x_ids = _read_features(features, **options)
+    classes, y_ids = _read_labels(labels, **options)
+    named = _read_nodes(nodes, **options) or x_ids or y_ids
+    edge_index, node_ids = number_nodes(listed, named)
+    more: dict[str, Any] = {}
+    if node_ids is not None:
+        more["node_ids"] = node_ids
+        num_nodes = len(node_ids)
+    if named is None and node_ids is not None and not (x is None and classes is None):
+        raise DataError(
+            f"{edges} names its nodes, but {features or labels} does not say which row is whose; "
+            "pass nodes=, a file with the ids in the order of the rows"
+        )
+    if named is not None:
+        x = x if x_ids in (None, named) else x[rows_of(named, x_ids)]
+        classes = classes if y_ids in (None, named) else classes[rows_of(named, y_ids)]
+    if num_nodes is None:
+        num_nodes = listed.num_nodes
+    if num_nodes is None:
+        rows = [part.shape[0] for part in (x, classes) if part is not None]
+        num_nodes = max(rows, default=None)
+    graph = build_graph(listed, edge_index, num_nodes, symmetrize)
+    y = None
+    if classes is not None:
+        y, class_names = number_classes(classes, graph.num_nodes, str(labels))
+        if class_names is not None:
+            more["class_names"] = class_names
+    return assemble(
+        name or Path(edges).name,
+        graph=graph,
+        edge_index=torch.from_numpy(edge_index),
+        x=x,
+        y=y,
+        splits=read_splits(split, y, graph.num_nodes, named, **options),
+        normalize=normalize,
+        every_class=True,
+        **more,
+    )
+
+
+def _read_nodes(path: PathLike | None, **options: Any) -> Named | None:
+    if path is None:
+        return None
+    table = read_columns(existing(path), lambda _, first: ["string"] * len(first), **options)
+    return Named.of(table)
+
+
+def _read_features(path: PathLike | None, **options: Any) -> tuple[Any, Named | None]:
+    if path is None:
+        return None, None
+    path = existing(path)
+    if path.suffix in ARRAYS:
+        return read_array(path, ("x", "features")), None
+
+    def types(names: Sequence[str] | None, first: Sequence[str]) -> Sequence[str]:
+        has_ids = not is_number(first[0]) or (names is not None and names[0] in _ID_NAMES)
+        return ["string"] * has_ids + ["float"] * (len(first) - has_ids)
+
+    table = read_columns(path, types, **options)
+    has_ids = "string" in str(table.columns[0].type)
+    columns = range(int(has_ids), len(table.columns))
+    if not columns:
+        raise DataError(f"{path} has ids but no features beside them")
+    x = np.empty((len(table.columns[0]), len(columns)), dtype=np.float32)
+    for place, column in enumerate(columns):
+        x[:, place] = table.array(column)
+    return x, Named.of(table) if has_ids else None
+
+
+def _read_labels(path: PathLike | None, **options: Any) -> tuple[Any, Named | None]:
+    if path is None:
+        return None, None
+    path = existing(path)
+    if path.suffix in ARRAYS:
+        values = read_array(path, ("y", "labels"))
+        if issparse(values) or not values.ndim:
+            raise DataError(f"{path} does not hold one class a node")
+        return values, None
+
+    def types(_: Any, first: Sequence[str]) -> Sequence[str]:
+        if len(first) > 2:
+            raise DataError(f"expected a class, or an id and a class, found {len(first)} fields")
+        return ["string"] * len(first)
+
+    table = read_columns(path, types, **options)
+    values = np.array(table.columns[-1].fill_null("-1").to_pylist())
+    return values, Named.of(table) if len(table.columns) == 2 else None

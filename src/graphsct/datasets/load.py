@@ -1,0 +1,144 @@
+"""A data set of the paper by its name: checked, symmetric, ready."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphsct.datasets import store
+from graphsct.datasets.assemble import assemble
+from graphsct.datasets.catalog import Entry, find
+from graphsct.datasets.leaks import Leak, find_leaks, without_duplicates
+from graphsct.datasets.places import data_root, lock, temporary_folder
+from graphsct.datasets.raw import RawFile, download, locate, look
+from graphsct.datasets.read import Parsed, read
+from graphsct.datasets.splits import PerClass, Split
+from graphsct.datasets.synthetic import GENERATED
+from graphsct.errors import DataError
+from graphsct.graph import Graph
+
+__all__ = ["leaks", "load", "verify"]
+
+Root = str | os.PathLike[str] | None
+
+
+def load(
+    name: str,
+    root: Root = None,
+    *,
+    split: int = 0,
+    seed: int = 0,
+    normalize: bool | None = None,
+    drop_duplicates: bool = False,
+) -> Any:
+    """Load one of the paper's data sets as a PyTorch Geometric ``Data`` that carries ``.graph``.
+
+    It has ``edge_index`` (both directions of every edge once, self-loops where the files have
+    them), ``x`` (``torch.sparse_csr`` where that is smaller than dense), ``y`` (-1 for a node
+    without a label), ``train_mask``, ``val_mask`` and ``test_mask``, ``splits`` (a list of all
+    splits, each with ``train``, ``val`` and ``test``), ``num_classes`` and ``name``.
+
+    Args:
+        name: one of ``graphsct data list``, in upper or lower case, or ``demo`` or
+            ``arxiv_like``, which are generated
+        root: folder with the raw files in PyTorch Geometric's layout; ``GRAPHSCT_DATA`` if left
+            out, else the platform's cache folder. Files that are not there are downloaded.
+            Processed files go into the cache folder (``GRAPHSCT_CACHE``), never below a root.
+        split: which of the ten splits of Cornell, Texas, Wisconsin, Chameleon or Squirrel
+        seed: draws the split of Physics, whose files have none, and what is generated; no other
+            set depends on it
+        normalize: make each row of features sum to one; if left out, bags of words are
+            normalised and the embeddings of Ogbn-arxiv are not
+        drop_duplicates: keep one of each group of duplicate nodes of Chameleon or Squirrel
+
+    Example:
+        >>> data = load("demo")
+        >>> data.graph
+        Graph(num_nodes=300, num_edges=900, num_components=3)
+    """
+    if isinstance(name, str) and name.lower() in GENERATED:
+        if split or normalize or drop_duplicates:
+            raise DataError(f"{name} is generated; it has one split and no other options")
+        return GENERATED[name.lower()](seed)
+    entry = find(name)
+    parsed = _parsed(entry, root)
+    if drop_duplicates:
+        parsed = without_duplicates(_with_duplicates(entry, parsed))
+    y = torch.from_numpy(parsed.y)
+    edge_index = torch.from_numpy(parsed.edge_index)
+    if entry.split == "drawn":
+        splits = [PerClass(train=20, val=30, seed=seed).draw(y)]
+    else:
+        masks = torch.from_numpy(parsed.masks).transpose(0, 1)
+        splits = [Split(*masks_of_one) for masks_of_one in masks]
+    return assemble(
+        entry.name,
+        graph=Graph(edge_index, len(y), symmetrize=True),
+        edge_index=edge_index,
+        x=parsed.x,
+        y=y,
+        splits=splits,
+        split=split,
+        normalize=entry.bag_of_words if normalize is None else normalize,
+    )
+
+
+def leaks(name: str, root: Root = None) -> list[Leak]:
+    """How many test nodes of each split have a duplicate in training: Chameleon and Squirrel."""
+    entry = find(name)
+    return find_leaks(_with_duplicates(entry, _parsed(entry, root)))
+
+
+def verify(name: str, root: Root = None) -> list[RawFile]:
+    """Look at every raw file of a data set and take its checksum. Nothing is downloaded."""
+    return look(find(name), data_root(root))
+
+
+def _with_duplicates(entry: Entry, parsed: Parsed) -> Parsed:
+    if entry.source != "WikipediaNetwork":
+        raise DataError(
+            f"{entry.title} has no known duplicates; only chameleon and squirrel have, so leave "
+            "drop_duplicates out"
+        )
+    return parsed
+
+
+def _parsed(entry: Entry, root: Root) -> Parsed:
+    """From the cache if it is there, else from the raw files, one process at a time."""
+    place = data_root(root)
+    raw = locate(entry, place)
+    parsed = store.restore(store.path_for(entry, raw))
+    if parsed is not None:
+        return parsed
+    if raw is None:
+        raw = download(entry, place)
+    path = store.path_for(entry, raw)
+    with lock(path.parent, entry.name):
+        parsed = store.restore(path)  # another process may have been faster
+        if parsed is None:
+            with temporary_folder(path.parent, entry.name) as scratch:
+                parsed = read(entry, raw, scratch)
+                if any(file.state == "unchecked" for file in raw):
+                    _check_counts(entry, parsed)
+                store.save(parsed, path, scratch)
+    return parsed
+
+
+def _check_counts(entry: Entry, parsed: Parsed) -> None:
+    """Stand in for checksums where nobody publishes them."""
+    assert entry.paper is not None
+    sizes = "/".join(f"{int(n):,}" for n in parsed.masks.sum(axis=(1, 2)))
+    found = replace(
+        entry.paper,
+        nodes=len(parsed.y),
+        edges=parsed.edge_index.shape[1],
+        features=parsed.x.shape[1],
+        classes=len(np.unique(parsed.y)),
+        split=sizes,
+    )
+    if found != entry.paper:
+        raise DataError(f"these are not the files of {entry.title}: {found} is not {entry.paper}")

@@ -1,0 +1,96 @@
+"""A split from the user's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from graphsct.datasets.arrays import ARRAYS, read_archive, read_array
+from graphsct.datasets.naming import Named
+from graphsct.datasets.splits import Fractions, PerClass, Split
+from graphsct.datasets.text import PathLike, existing, read_columns
+from graphsct.errors import DataError
+
+__all__ = ["SplitLike", "as_mask", "read_splits"]
+
+SplitLike = Fractions | PerClass | Split | PathLike | Mapping[str, PathLike]
+
+_PARTS = ("train", "val", "test")
+
+
+def read_splits(
+    split: SplitLike | None,
+    y: Any,
+    num_nodes: int,
+    named: Named | None = None,
+    **options: Any,
+) -> list[Split]:
+    """Masks as they are, drawn, or from files; the keyword arguments say how to read text."""
+    if split is None:
+        return []
+    if isinstance(split, Split):
+        return [split]
+    if isinstance(split, Fractions | PerClass):
+        if y is None:
+            raise DataError(f"{split} draws by class, but there are no labels; pass labels")
+        return [split.draw(y)]
+    if isinstance(split, Mapping):
+        if set(split) != set(_PARTS):
+            raise DataError(f"split has the parts {sorted(split)}, expected train, val and test")
+        paths = [existing(split[part]) for part in _PARTS]
+        return [Split(*(_mask(path, num_nodes, named, **options) for path in paths))]
+    path = existing(split)
+    if path.suffix != ".npz":
+        raise DataError(
+            f"{path}: a split in one file is a .npz with train, val and test; for others pass "
+            '{"train": ..., "val": ..., "test": ...}'
+        )
+    part = read_archive(path)
+    masks = []
+    for name in _PARTS:
+        key = name if name in part else f"{name}_mask"
+        if key not in part:
+            raise DataError(f"{path} holds {', '.join(sorted(part))}, but no {name}")
+        masks.append(as_mask(part[key], num_nodes, f"{path}, {key}"))
+    return [Split(*masks)]
+
+
+def _mask(path: Path, num_nodes: int, named: Named | None, **options: Any) -> Any:
+    if path.suffix in ARRAYS:
+        return as_mask(read_array(path, ("mask", "nodes")), num_nodes, str(path))
+    kind = "int64" if named is None else "string"
+    options["header"] = options["header"] or False  # one name below another looks like a header
+    table = read_columns(path, lambda _, first: [kind] * len(first), **options)
+    if named is None:
+        rows = table.array(0)
+        bad = np.flatnonzero((rows < 0) | (rows >= num_nodes))
+        if len(bad):
+            raise DataError(
+                f"{table.where(bad[0])}: the node {rows[bad[0]]} is not in 0 .. {num_nodes - 1}"
+            )
+    else:
+        (rows,) = named.find(table.where, table.columns[0].combine_chunks())
+    return as_mask(rows, num_nodes, str(path))
+
+
+def as_mask(nodes: Any, num_nodes: int, where: str) -> Any:
+    """A boolean mask from a mask or from node numbers."""
+    if nodes.ndim != 1 or nodes.dtype.kind not in "biu":
+        raise DataError(
+            f"{where}: an array of {nodes.dtype} and shape {nodes.shape} is neither a mask nor a "
+            "list of node numbers"
+        )
+    if nodes.dtype.kind == "b":
+        return torch.from_numpy(nodes)
+    bad = np.flatnonzero((nodes < 0) | (nodes >= num_nodes))
+    if len(bad):
+        raise DataError(
+            f"{where}, index {bad[0]}: the node {nodes[bad[0]]} is not in 0 .. {num_nodes - 1}"
+        )
+    mask = torch.zeros(num_nodes, dtype=torch.bool)
+    mask[torch.from_numpy(nodes.astype(np.int64))] = True
+    return mask

@@ -1,0 +1,103 @@
+"""The raw CSV layout of the Open Graph Benchmark's node property sets, without its package.
+
+``raw/`` holds ``edge``, ``node-feat``, ``node-label``, ``num-node-list`` and ``num-edge-list``,
+``split/SCHEME/`` holds ``train``, ``valid`` and ``test``, all as ``.csv.gz`` without a header.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphsct.errors import DataError
+
+__all__ = ["Tables", "read_folder"]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the files hold, checked against the counts beside them.
+
+    Args:
+        num_nodes: number of nodes
+        edge_index: directed, as listed; shape: ``(2, num_edges)``
+        x: shape: ``(n, d)``
+        y: -1 where the label is missing; shape: ``(n,)``
+        split: ids of the training, validation and test nodes
+    """
+
+    num_nodes: int
+    edge_index: Any
+    x: Any
+    y: Any
+    split: tuple[Any, Any, Any]
+
+
+def read_folder(folder: Path, scheme: str | None = None) -> Tables:
+    """Read one graph; ``scheme`` is a folder in ``split``, and may be left out if there is one."""
+    raw, splits = folder / "raw", folder / "split"
+    num_nodes = _count(raw / "num-node-list.csv.gz")
+    edges = _table(raw / "edge.csv.gz", np.int64, columns=2)
+    _same(raw / "edge.csv.gz", len(edges), _count(raw / "num-edge-list.csv.gz"))
+    _check_ids(raw / "edge.csv.gz", edges, num_nodes)
+    x = _table(raw / "node-feat.csv.gz", np.float32)
+    _same(raw / "node-feat.csv.gz", len(x), num_nodes)
+    label = _table(raw / "node-label.csv.gz", np.float64, columns=1).ravel()
+    _same(raw / "node-label.csv.gz", len(label), num_nodes)
+    y = np.where(np.isnan(label), -1, label)
+    if (y != np.round(y)).any():
+        line = int(np.flatnonzero(y != np.round(y))[0])
+        raise DataError(f"{raw / 'node-label.csv.gz'}, line {line + 1}: {y[line]} is no class")
+    part = splits / (scheme or _only_scheme(splits))
+    ids = []
+    for name in ("train", "valid", "test"):
+        path = part / f"{name}.csv.gz"
+        ids.append(_table(path, np.int64, columns=1).ravel())
+        _check_ids(path, ids[-1][:, None], num_nodes)
+    return Tables(num_nodes, edges.T, x, y.astype(np.int64), (ids[0], ids[1], ids[2]))
+
+
+def _only_scheme(splits: Path) -> str:
+    schemes = sorted(path.name for path in splits.glob("*") if path.is_dir())
+    if len(schemes) != 1:
+        raise DataError(f"{splits} holds {schemes or 'no split'}; name the one to use")
+    return schemes[0]
+
+
+def _table(path: Path, dtype: Any, columns: int | None = None) -> Any:
+    if not path.is_file():
+        raise DataError(f"{path} is missing; it is part of the Open Graph Benchmark's raw layout")
+    try:
+        if not path.stat().st_size:
+            raise ValueError("the file is empty")
+        table = np.loadtxt(path, dtype=dtype, delimiter=",", ndmin=2)
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if not table.size or (columns is not None and table.shape[1] != columns):
+        raise DataError(f"{path} holds a table of shape {table.shape}, expected {columns} columns")
+    return table
+
+
+def _count(path: Path) -> int:
+    counts = _table(path, np.int64, columns=1)
+    if len(counts) != 1:
+        raise DataError(f"{path} lists {len(counts)} graphs, expected one")
+    return int(counts[0, 0])
+
+
+def _same(path: Path, rows: int, expected: int) -> None:
+    if rows != expected:
+        raise DataError(f"{path} has {rows} lines, but the count beside it says {expected}")
+
+
+def _check_ids(path: Path, ids: Any, num_nodes: int) -> None:
+    bad = ((ids < 0) | (ids >= num_nodes)).any(axis=1)
+    if bad.any():
+        line = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"{path}, line {line + 1}: {ids[line].tolist()} is not in 0 .. {num_nodes - 1}"
+        )

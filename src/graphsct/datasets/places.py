@@ -1,0 +1,66 @@
+"""Where raw files and processed files are, and that only whole ones ever get there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphsct.errors import DataError
+
+__all__ = ["cache_folder", "data_root", "lock", "temporary_folder"]
+
+
+def cache_folder() -> Path:
+    """``GRAPHSCT_CACHE``, else the platform's folder for such files."""
+    given = os.environ.get("GRAPHSCT_CACHE")
+    if given:
+        return Path(given).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("graphsct", appauthor=False)
+
+
+def data_root(root: str | os.PathLike[str] | None = None) -> Path:
+    """The argument, else ``GRAPHSCT_DATA``, else the cache folder."""
+    if root is not None:
+        return Path(root).expanduser()
+    given = os.environ.get("GRAPHSCT_DATA")
+    return Path(given).expanduser() if given else cache_folder()
+
+
+@contextmanager
+def lock(folder: Path, name: str) -> Iterator[None]:
+    """One process at a time; a process that dies loses its lock."""
+    from filelock import FileLock
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = FileLock(folder / f".{name}.lock")
+        held.acquire()
+    except OSError as error:
+        raise DataError(
+            f"cannot write to {folder} ({error.strerror}); set GRAPHSCT_CACHE to a folder that "
+            "can be written"
+        ) from error
+    try:
+        yield
+    finally:
+        held.release()
+
+
+@contextmanager
+def temporary_folder(folder: Path, name: str) -> Iterator[Path]:
+    """A folder beside its goal, so that renaming is atomic. Call it with the lock held:
+    what a killed process left behind is swept away here.
+    """
+    for leftover in folder.glob(f".{name}-*.tmp"):
+        shutil.rmtree(leftover)
+    path = Path(tempfile.mkdtemp(prefix=f".{name}-", suffix=".tmp", dir=folder))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)

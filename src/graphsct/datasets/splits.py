@@ -1,0 +1,145 @@
+"""Which nodes train, validate and test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from graphsct.errors import DataError
+
+__all__ = ["Fractions", "PerClass", "Split", "check_split"]
+
+_PARTS = ("train", "val", "test")
+
+
+class Split(NamedTuple):
+    """Three boolean masks over the nodes; shape of each: ``(n,)``."""
+
+    train: Tensor
+    val: Tensor
+    test: Tensor
+
+
+@dataclass(frozen=True)
+class PerClass:
+    """So many nodes of each class for training and validation, all others for testing.
+
+    Example:
+        >>> split = PerClass(train=1, val=1).draw(torch.tensor([0, 0, 0, 1, 1, 1, -1]))
+        >>> [int(mask.sum()) for mask in split]
+        [2, 2, 2]
+    """
+
+    train: int = 20
+    val: int = 30
+    seed: int = 0
+
+    def draw(self, y: Tensor) -> Split:
+        """Draw from the labelled nodes (label 0 or more); shape of ``y``: ``(n,)``."""
+        wanted = self.train + self.val
+        if self.train < 1 or self.val < 1:
+            raise DataError(f"{self} asks for less than one node of each class")
+        part = np.full(len(y), -1, dtype=np.int8)
+        for label, nodes in enumerate(_shuffled_classes(y, self.seed)):
+            if len(nodes) < wanted:
+                raise DataError(
+                    f"class {label} has {len(nodes)} nodes, too few for train={self.train} and "
+                    f"val={self.val} of each class; ask for fewer or use Fractions"
+                )
+            part[nodes] = 2
+            part[nodes[:wanted]] = 1
+            part[nodes[: self.train]] = 0
+        return _as_split(part)
+
+
+@dataclass(frozen=True)
+class Fractions:
+    """A share of each class for training and validation, the rest for testing.
+
+    Each class has at least one training node.
+
+    Example:
+        >>> split = Fractions(train=0.5, val=0.25).draw(torch.tensor([0, 0, 0, 0, 1, 1, 1, 1]))
+        >>> [int(mask.sum()) for mask in split]
+        [4, 2, 2]
+    """
+
+    train: float = 0.48
+    val: float = 0.32
+    seed: int = 0
+
+    def draw(self, y: Tensor) -> Split:
+        """Draw from the labelled nodes (label 0 or more); shape of ``y``: ``(n,)``."""
+        if self.train <= 0 or self.val <= 0 or self.train + self.val >= 1:
+            raise DataError(f"{self}: fractions are positive and add up to less than 1")
+        part = np.full(len(y), -1, dtype=np.int8)
+        for nodes in _shuffled_classes(y, self.seed):
+            first = max(1, round(self.train * len(nodes)))
+            second = max(first, round((self.train + self.val) * len(nodes)))
+            part[nodes] = 2
+            part[nodes[:second]] = 1
+            part[nodes[:first]] = 0
+        return _as_split(part)
+
+
+def _shuffled_classes(y: Tensor, seed: int) -> Sequence[Any]:
+    """The nodes of each class in random order, by NumPy's generator: the same on any machine."""
+    labels = y.numpy()
+    order = np.random.default_rng(seed).permutation(len(labels))
+    order = order[labels[order] >= 0]
+    order = order[np.argsort(labels[order], kind="stable")]
+    counts = np.bincount(labels[order])
+    if not counts.all():
+        raise DataError(
+            f"class {int(np.flatnonzero(counts == 0)[0])} has no node; labels run from 0 to C-1"
+        )
+    return np.split(order, np.cumsum(counts)[:-1])
+
+
+def _as_split(part: Any) -> Split:
+    return Split(*(torch.from_numpy(part == k) for k in range(3)))
+
+
+def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the split") -> Split:
+    """Return the split if its masks do not overlap and hold labelled nodes only.
+
+    Args:
+        split: the masks
+        y: labels, -1 for none; shape: ``(n,)``
+        every_class: refuse a class without a training node
+        where: what to call the split in an error
+    """
+    for i, mask in enumerate(split):
+        if mask.shape != y.shape:
+            raise DataError(
+                f"{where}: the {_PARTS[i]} mask has shape {tuple(mask.shape)}, expected ({len(y)},)"
+            )
+        for j in range(i):
+            both = (mask & split[j]).nonzero()
+            if len(both):
+                raise DataError(
+                    f"{where}: node {int(both[0])} is in {_PARTS[j]} and in {_PARTS[i]}, and so "
+                    f"are {len(both) - 1} others; take them out of one"
+                )
+        blank = (mask & (y < 0)).nonzero()
+        if len(blank):
+            raise DataError(
+                f"{where}: node {int(blank[0])} is in {_PARTS[i]} but has no label, and so are "
+                f"{len(blank) - 1} others; take them out of the mask"
+            )
+        if not bool(mask.any()):
+            raise DataError(f"{where}: no node is in {_PARTS[i]}")
+    if every_class:
+        present = torch.bincount(y[split.train], minlength=int(y.max()) + 1)
+        absent = (present == 0).nonzero()
+        if len(absent):
+            raise DataError(
+                f"{where}: class {int(absent[0])} has no training node; put one of its nodes into "
+                "train, or set the labels of that class to -1"
+            )
+    return split

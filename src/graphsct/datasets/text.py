@@ -1,0 +1,307 @@
+"""Delimited text and Parquet, read by pyarrow as columns that can name the line of each row.
+
+pyarrow parses at full speed and says little when it fails. Only then is the file read again,
+line by line, to find out which line is wrong and why.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphsct.errors import DataError
+
+__all__ = ["TEXT", "Columns", "PathLike", "existing", "is_integer", "is_number", "read_columns"]
+
+PathLike = str | os.PathLike[str]
+
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": " ", ".edges": " ", ".edgelist": " "}
+_COMMENTS = (b"#", b"%")
+_BLANKS = re.compile(rb"[ \t\r]+")
+_PARSE: dict[str, Callable[[str], Any]]
+_PARSE = {"int64": int, "float": float, "double": float, "string": str}
+
+# Given the names in the header, if any, and the fields of the first row: a type for each column.
+Types = Callable[[Sequence[str] | None, Sequence[str]], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, and where it came from."""
+
+    path: Path
+    names: Sequence[str] | None
+    columns: Sequence[Any]
+    layout: _Layout | None
+
+    def check_full(self, index: int) -> None:
+        """Name the first gap in a column, if there is one."""
+        column = self.columns[index]
+        if column.null_count:
+            row = int(np.argmax(column.is_null().to_numpy()))
+            raise DataError(f"{self.where(row)}: field {index + 1} is empty")
+
+    def fill(self, index: int, out: Any) -> None:
+        """Copy a column of numbers chunk by chunk into an array; shape of ``out``: ``(rows,)``."""
+        self.check_full(index)
+        start = 0
+        for chunk in self.columns[index].chunks:
+            out[start : start + len(chunk)] = chunk.to_numpy()
+            start += len(chunk)
+
+    def array(self, index: int) -> Any:
+        """One column of numbers; the first that is missing or not finite is named."""
+        self.check_full(index)
+        values = np.array(self.columns[index].to_numpy())  # pyarrow's own memory is read-only
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise DataError(
+                f"{self.where(bad[0])}: field {index + 1} is {values[bad[0]]}; fill it in or drop "
+                "the column"
+            )
+        return values
+
+    def where(self, row: int) -> str:
+        """The file and the line of a row, for an error."""
+        if self.layout is None:
+            return f"{self.path}, row {row}"
+        for index, (number, _) in enumerate(self.layout.rows()):
+            if index == row:
+                return f"{self.path}, line {number}"
+        return f"{self.path}, row {row}"
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a text file is laid out: what separates its fields, and where its rows begin."""
+
+    path: Path
+    delimiter: str
+    skipped: int
+    names: Sequence[str] | None
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """All lines that are not empty, numbered from 1."""
+        opener: Any = gzip.open if self.path.suffix == ".gz" else open
+        with opener(self.path, "rb") as handle:
+            for number, line in enumerate(handle, start=1):
+                if line.strip():
+                    yield number, line
+
+    def rows(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that hold data."""
+        return (line for line in self.lines() if line[0] > self.skipped)
+
+    def split(self, line: bytes, number: int) -> list[str]:
+        try:
+            text = line.decode().strip("\r\n")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{self.path}, line {number}: not UTF-8 text ({error})") from error
+        if self.delimiter == " ":
+            return text.split()
+        try:
+            return next(csv.reader([text], delimiter=self.delimiter))
+        except csv.Error as error:
+            raise DataError(f"{self.path}, line {number}: {error}") from error
+
+
+def read_columns(
+    path: Path, types: Types, *, delimiter: str | None = None, header: bool | None = None
+) -> Columns:
+    """Read a text file (``.csv``, ``.tsv``, ``.txt``, each with ``.gz`` or without) or Parquet.
+
+    Args:
+        path: the file
+        types: gives each column its type
+        delimiter: what separates fields; by the file's name if left out, where ``" "`` is any
+            run of blanks
+        header: whether the first line names the columns; looked at if left out
+    """
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise DataError(
+            f"reading {path} needs pyarrow: pip install 'graphsct[io]'; or convert it to .npy"
+        ) from error
+    try:
+        if path.suffix == ".parquet":
+            return _read_parquet(path, types)
+        return _read_text(path, types, delimiter, header)
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+
+
+def _read_parquet(path: Path, types: Types) -> Columns:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(path)
+    if not table.num_rows:
+        raise DataError(f"{path} is empty")
+    first = [str(column[0].as_py()) for column in table.columns]
+    try:
+        wanted = types([name.lower() for name in table.column_names], first)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    columns = []
+    for name, column, kind in zip(table.column_names, table.columns, wanted, strict=True):
+        try:
+            columns.append(column.cast(kind))
+        except pa.ArrowException as error:
+            raise DataError(f"{path}, column {name!r}: {error}") from error
+    return Columns(path, table.column_names, columns, None)
+
+
+def _read_text(path: Path, types: Types, delimiter: str | None, header: bool | None) -> Columns:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    layout, first, number = _look(path, delimiter, header)
+    try:
+        kinds = types(layout.names, first)
+    except DataError as error:
+        raise DataError(f"{path}, line {number}: {error}") from None
+    names = [f"f{i}" for i in range(len(first))]
+    options = dict(
+        read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows=layout.skipped),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=layout.delimiter, quote_char=False if layout.delimiter == " " else '"'
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict(zip(names, map(pa.type_for_alias, kinds), strict=True)),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    try:
+        table = pyarrow.csv.read_csv(_open(path, layout.delimiter), **options)
+    except pa.ArrowInvalid as error:
+        _explain(layout, kinds)
+        raise DataError(f"{path} cannot be parsed: {error}") from error
+    return Columns(path, layout.names, table.columns, layout)
+
+
+def _open(path: Path, delimiter: str) -> Any:
+    import pyarrow as pa
+
+    stream = pa.input_stream(str(path), compression="gzip" if path.suffix == ".gz" else None)
+    if delimiter != " ":
+        return stream
+    with stream:  # pyarrow knows no runs of blanks: make each one blank
+        content = _BLANKS.sub(b" ", stream.read())
+    content = content.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
+    return pa.BufferReader(content)
+
+
+def _look(path: Path, delimiter: str | None, header: bool | None) -> tuple[_Layout, list[str], int]:
+    """Find the delimiter, the comments at the top and the header; return the first row too."""
+    name = path.name.removesuffix(".gz")
+    delimiter = delimiter or TEXT.get(Path(name).suffix)
+    if delimiter is None:
+        raise DataError(
+            f"{path}: what is a {Path(name).suffix or 'file without an ending'}? Known endings are "
+            f"{', '.join(TEXT)} (each with .gz or without), .parquet, .npy and .npz"
+        )
+    layout = _Layout(path, delimiter, 0, None)
+    top: list[tuple[int, list[str]]] = []
+    skipped = 0
+    for number, line in layout.lines():
+        if not top and line.lstrip().startswith(_COMMENTS):
+            skipped = number
+            continue
+        top.append((number, layout.split(line, number)))
+        if len(top) == 2:
+            break
+    if not top:
+        raise DataError(f"{path} is empty")
+    _check_delimiter(path, delimiter, top[0])
+    if header is None:
+        header = _is_header(top[0][1], top[1][1] if len(top) == 2 else None)
+    if not header:
+        return _Layout(path, delimiter, skipped, None), top[0][1], top[0][0]
+    if len(top) == 1:
+        raise DataError(f"{path} has a header and nothing below it")
+    if len(top[1][1]) != len(top[0][1]):
+        raise DataError(
+            f"{path}, line {top[1][0]}: {len(top[1][1])} fields below a header of {len(top[0][1])}"
+        )
+    names = [field.strip().lower() for field in top[0][1]]
+    return _Layout(path, delimiter, top[0][0], names), top[1][1], top[1][0]
+
+
+def _check_delimiter(path: Path, delimiter: str, top: tuple[int, list[str]]) -> None:
+    number, fields = top
+    if len(fields) > 1:
+        return
+    for other in ("\t", ";", ",", " ", "|"):
+        if other != delimiter and other in fields[0].strip():
+            raise DataError(
+                f"{path}, line {number}: no {delimiter!r} in {fields[0]!r}, but {other!r}; pass "
+                f"delimiter={other!r}"
+            )
+
+
+def _is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
+    """A header has no number in it, and either usual names or a number below."""
+    if any(is_number(field) for field in first):
+        return False
+    if all(field.strip().lower() in _USUAL for field in first):
+        return True
+    return second is not None and any(is_number(field) for field in second)
+
+
+_USUAL = {"source", "target", "src", "dst", "from", "to", "u", "v", "i", "j", "head", "tail"}
+_USUAL |= {"id", "node", "node_id", "id1", "id2", "node1", "node2", "name", "label", "class", "y"}
+_USUAL |= {"weight", "w", "split"}
+
+
+def is_number(field: str) -> bool:
+    """Whether a field is a number."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _explain(layout: _Layout, kinds: Sequence[str]) -> None:
+    """Read line by line and name the first that is wrong."""
+    for number, line in layout.rows():
+        where = f"{layout.path}, line {number}"
+        fields = layout.split(line, number)
+        if len(fields) != len(kinds):
+            shown = line.decode().strip()[:60]
+            raise DataError(
+                f"{where}: expected {len(kinds)} fields, found {len(fields)}: {shown!r}"
+            )
+        for place, (field, kind) in enumerate(zip(fields, kinds, strict=True), start=1):
+            try:
+                if field:
+                    _PARSE[kind](field)
+            except ValueError:
+                raise DataError(
+                    f"{where}: field {place} is {field!r}, expected "
+                    f"{'an integer' if kind == 'int64' else 'a number'} as in the first row"
+                ) from None
+
+
+def existing(path: PathLike) -> Path:
+    """The path of a file that is there."""
+    found = Path(path).expanduser()
+    if not found.is_file():
+        raise DataError(f"{found} is not a file")
+    return found
+
+
+def is_integer(field: str) -> bool:
+    """Whether a field is a whole number in decimal digits."""
+    return field.strip().lstrip("+-").isdecimal()

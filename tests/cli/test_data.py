@@ -1,0 +1,144 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from graphsct.cli.data import app
+from graphsct.datasets import load
+
+runner = CliRunner(env={"COLUMNS": "200"})
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """The cache that the tests of the data sets fill too, so that each set is parsed once."""
+    folder = tmp_path_factory.getbasetemp() / "warm"
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(folder))
+    monkeypatch.delenv("GRAPHSCT_DATA", raising=False)
+
+
+@pytest.fixture(scope="module")
+def real():
+    root = os.environ.get("GRAPHSCT_DATA")
+    if not root:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+    return root
+
+
+def run(*args, code=0):
+    result = runner.invoke(app, [str(arg) for arg in args])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_list_without_any_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
+    rows = json.loads(run("list", "--json", "--root", tmp_path))["datasets"]
+    assert len(rows) == 11
+    assert rows[0] == {
+        "name": "cora",
+        "nodes": 2708,
+        "edges": 5278,
+        "features": 1433,
+        "classes": 7,
+        "components": 78,
+        "homophily": 0.81,
+        "where": None,
+    }
+    assert "not here" in run("list", "--root", tmp_path)
+
+
+def test_list_says_where_the_files_are(real):
+    rows = json.loads(run("list", "--json", "--root", real))["datasets"]
+    where = {row["name"]: row["where"] for row in rows}
+    assert where["squirrel"] == f"{real}/WikipediaNetwork/squirrel/geom_gcn/raw"
+    assert where["arxiv"] is None
+    assert where["cornell_as_served"] is not None
+
+
+def test_list_knows_what_was_processed_before(real, tmp_path):
+    load("texas", real)
+    rows = json.loads(run("list", "--json", "--root", tmp_path))["datasets"]
+    assert rows[6]["name"] == "texas"
+    assert rows[6]["where"].endswith(".npz")
+
+
+def test_verify(real, tmp_path):
+    report = json.loads(run("verify", "Texas", "--json", "--root", real))
+    assert report["ok"] is True
+    assert len(report["files"]) == 12
+    assert "out1_graph_edges.txt" in run("verify", "texas", "--root", real)
+    shutil.copytree(f"{real}/WebKB/texas", tmp_path / "WebKB/texas")
+    path = tmp_path / "WebKB/texas/raw/out1_graph_edges.txt"
+    path.chmod(0o644)
+    path.write_text("wrong")
+    report = json.loads(run("verify", "texas", "--json", "--root", tmp_path, code=1))
+    assert report["ok"] is False
+    states = {file["file"]: file["state"] for file in report["files"]}
+    assert states["out1_graph_edges.txt"] == "wrong"
+
+
+def test_verify_of_a_set_that_is_not_here_or_unknown(tmp_path):
+    assert "missing" in run("verify", "cora", "--root", tmp_path, code=1)
+    assert "did you mean 'cora'" in run("verify", "coraa", "--root", tmp_path, code=2)
+
+
+def test_verify_of_files_without_a_published_checksum(tmp_path):
+    from graphsct.datasets import CATALOG
+
+    for name in CATALOG["arxiv"].raw:
+        path = tmp_path / "ogbn_arxiv" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    assert "nobody publishes a checksum" in run("verify", "arxiv", "--root", tmp_path)
+
+
+def test_statistics_beside_the_papers(real):
+    rows = json.loads(run("statistics", "--json", "--root", real))["datasets"]
+    by_name = {row["name"]: row for row in rows}
+    assert len(rows) == 10
+    citeseer = by_name["citeseer"]
+    assert (citeseer["paper"]["nodes"], citeseer["ours"]["nodes"]) == (3727, 3327)
+    assert citeseer["misprints"] == ["nodes"]
+    assert by_name["physics"]["ours"]["split"] == by_name["physics"]["paper"]["split"]
+    assert by_name["arxiv"]["ours"] is None
+    text = run("statistics", "--root", real)
+    assert "3,727* / 3,327" in text
+    assert "181* / 183" in text
+    assert text.count("*") == 3  # two misprints and the legend
+    assert "169,343 / not here" in text
+
+
+def test_statistics_names_a_set_that_cannot_be_loaded(real, tmp_path):
+    shutil.copytree(f"{real}/WebKB/texas", tmp_path / "WebKB/texas")
+    path = tmp_path / "WebKB/texas/raw/out1_graph_edges.txt"
+    path.chmod(0o644)
+    path.write_text("wrong")
+    rows = json.loads(run("statistics", "--json", "--root", tmp_path))["datasets"]
+    (texas,) = [row for row in rows if row["name"] == "texas"]
+    assert "is not Texas's file" in texas["error"]
+    text = run("statistics", "--root", tmp_path)
+    assert "181* / broken" in text
+    assert "is not Texas's file" in text
+    where = [
+        row["where"] for row in json.loads(run("list", "--json", "--root", tmp_path))["datasets"]
+    ]
+    assert "wrong file in" in where[6]
+
+
+def test_leaks(real):
+    report = json.loads(run("leaks", "chameleon", "--json", "--root", real))["chameleon"]
+    assert (report["nodes"], report["kept"]) == (2277, 843)
+    assert report["splits"][0] == {"split": 0, "test": 456, "leaked": 305}
+    assert "keeps 843 of 2,277 nodes" in run("leaks", "chameleon", "--root", real)
+    assert "no known duplicates" in run("leaks", "cora", "--root", real, code=2)
+
+
+def test_the_command_starts_without_heavy_imports():
+    code = "import sys, graphsct.cli.data; print({'torch_geometric', 'pyarrow'} & {*sys.modules})"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "set()\n"

@@ -1,0 +1,108 @@
+import gzip
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from graphsct import DataError
+from graphsct.datasets import PerClass, Split, csbm, from_data, from_networkx, from_ogb
+
+
+def test_a_pyg_data_comes_through_whole():
+    source = csbm(60, 150, num_classes=3)
+    data = from_data(source)
+    assert data.graph.num_edges == 150
+    assert data is not source
+    for key in ("edge_index", "x", "y", "train_mask", "test_mask"):
+        assert data[key].equal(source[key])
+
+
+def test_sparse_features_columns_of_masks_and_weights_of_a_data():
+    masks = torch.eye(4, dtype=torch.bool)
+    x = torch.zeros(4, 50)
+    x[1, 3] = 2
+    source = Data(
+        x=x.to_sparse_csr(),
+        y=torch.tensor([[5], [5], [9], [9]]),
+        edge_index=torch.tensor([[0, 1, 1, 2, 2, 2], [1, 0, 2, 1, 2, 2]]),
+        edge_weight=torch.tensor([1.0, 1, 3, 3, 2, 2]),
+        train_mask=(masks[0] | masks[2])[:, None].repeat(1, 2),
+        val_mask=masks[:, [1, 3]],
+        test_mask=masks[:, [3, 1]],
+    )
+    with pytest.raises(DataError, match="split 0 of data: node 0 is in train and in val"):
+        from_data(Data(**{**source.to_dict(), "val_mask": masks[:, :2]}))
+    data = from_data(source)
+    assert len(data.splits) == 2
+    assert data.class_names == [5, 9]
+    assert data.x.layout == torch.sparse_csr
+    assert data.x.to_dense().equal(x)
+    assert data.edge_index.tolist() == [[0, 1, 1, 2, 2], [1, 0, 2, 1, 2]]
+    assert data.edge_weight.tolist() == [1, 1, 3, 3, 4]
+    own = Split(masks[0] | masks[2], masks[1], masks[3])
+    assert from_data(source, split=own).train_mask.equal(own.train)
+
+
+def test_a_directed_data_is_refused_or_made_symmetric():
+    source = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+    with pytest.raises(DataError, match=r"mine: the graph is directed: 2 edges.*symmetrize=True"):
+        from_data(source, name="mine")
+    assert from_data(source, symmetrize=True).graph.num_edges == 2
+    source.x = torch.ones(4, 2)
+    with pytest.raises(DataError, match=r"the features of data has shape \(4, 2\)"):
+        from_data(source, symmetrize=True)
+
+
+def test_a_networkx_graph_with_its_attributes():
+    source = nx.karate_club_graph()
+    for node in source:
+        source.nodes[node]["x"] = [float(node), 1.0]
+    source.add_edge(3, 3, weight=1)
+    data = from_networkx(source, features="x", label="club", split=PerClass(2, 2))
+    assert data.node_ids == list(source)
+    assert data.class_names == ["Mr. Hi", "Officer"]
+    assert data.x[5].tolist() == [5, 1]
+    assert data.graph.num_edges == 78
+    assert int((data.edge_index[0] == data.edge_index[1]).sum()) == 1
+    weighted = from_networkx(source, weight="weight")
+    assert weighted.graph.degree[0] == 1 + sum(w for _, _, w in source.edges(0, data="weight"))
+
+
+def test_what_a_networkx_graph_lacks_is_named():
+    source = nx.path_graph(["a", "b", "c"])
+    nx.set_node_attributes(source, {"a": [1.0, 2.0], "b": [1.0]}, "x")
+    with pytest.raises(DataError, match=r"'x' of the node 'b' is \[1.0\], expected 2 numbers"):
+        from_networkx(source, features="x")
+    with pytest.raises(DataError, match="has no label at all"):
+        from_networkx(source, label="y")
+    nx.set_node_attributes(source, {"a": 0, "c": 1}, "y")
+    assert from_networkx(source, label="y").y.tolist() == [0, -1, 1]
+    with pytest.raises(DataError, match="directed"):
+        from_networkx(nx.DiGraph([(0, 1)]))
+    with pytest.raises(DataError, match="got dict"):
+        from_networkx({})
+
+
+def test_an_ogb_folder(tmp_path):
+    def write(name, rows):
+        path = tmp_path / "mine" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with gzip.open(path, "wt") as handle:
+            np.savetxt(handle, np.array(rows), delimiter=",", fmt="%g")
+
+    write("raw/edge.csv.gz", [[0, 1], [1, 2], [2, 3]])
+    write("raw/node-feat.csv.gz", [[1, 0], [0, 1], [2, 2], [1, 1]])
+    write("raw/node-label.csv.gz", [[0], [1], [0], [1]])
+    write("raw/num-node-list.csv.gz", [[4]])
+    write("raw/num-edge-list.csv.gz", [[3]])
+    for name, nodes in (("train", [0, 1]), ("valid", [2]), ("test", [3])):
+        write(f"split/random/{name}.csv.gz", nodes)
+    with pytest.raises(DataError, match=r"edge.csv.gz, edge 0: the graph is directed"):
+        from_ogb(tmp_path / "mine")
+    data = from_ogb(tmp_path / "mine", symmetrize=True, normalize=True)
+    assert data.name == "mine"
+    assert data.graph.num_edges == 3
+    assert data.x.tolist() == [[1, 0], [0, 1], [0.5, 0.5], [0.5, 0.5]]
+    assert data.train_mask.tolist() == [True, True, False, False]
