@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +11,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from graphsct.errors import TrainingError
 from graphsct.training.config import TrainConfig
 from graphsct.training.problem import Problem
 from graphsct.training.run import Epoch
@@ -46,10 +44,16 @@ class Trial:
         self.model = model
         self.problem = problem
         self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
+        self.epochs = config.epochs
         self.selection = Selection(config.select, config.patience)
         self.history: list[Epoch] = []
         self.best: dict[str, Tensor] = {}
         self._train, self._val, self._test = (mask.nonzero()[:, 0] for mask in problem.split)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.selection.epoch >= self.epochs or bool(self.selection.stopped)
 
     def step(self) -> Epoch:
         """Train for one epoch, validate, and keep the weights if they are the best so far."""
@@ -57,12 +61,6 @@ class Trial:
         val_loss, train_accuracy, val_accuracy = self._validate()
         numbers = torch.stack([loss, val_loss, train_accuracy, val_accuracy]).tolist()
         record = Epoch(self.selection.epoch + 1, *numbers)
-        if not math.isfinite(record.train_loss) or not math.isfinite(record.val_loss):
-            raise TrainingError(
-                f"the training loss is {record.train_loss}, the validation loss {record.val_loss} "
-                f"in epoch {record.epoch}: the weights have left all bounds; lower learning_rate, "
-                f"which is {self.optimizer.param_groups[0]['lr']}"
-            )
         self.history.append(record)
         if self.selection.update(val_loss, val_accuracy):
             self.best = snapshot(self.model)
