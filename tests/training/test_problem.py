@@ -120,7 +120,7 @@ def test_masks_with_a_column_for_each_split(data):
     data.splits = None
     problem = Problem.of(data, 1)
     assert torch.equal(problem.split.train, data.train_mask[:, 1])
-    with pytest.raises(DataError, match="has 2 splits; 5 is not among them"):
+    with pytest.raises(DataError, match="has 2 numbered splits; 5 is not among them"):
         Problem.of(data, 5)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self, get_args, get_type_hints
 import torch
 
 from graphsct.errors import ModelError, TrainingError
+from graphsct.graph import Graph
 from graphsct.names import nearest, pick
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 
@@ -193,7 +194,8 @@ class ModelConfig(_Config):
         """A new model for these data, its random weights from PyTorch's generator."""
         options = self._options()
         if self.control == "pooled":
-            options["num_components"] = data.graph.num_components
+            graph = getattr(data, "graph", None) or Graph.from_data(data)
+            options["num_components"] = graph.num_components
         return MODELS[self.model](
             data.num_features, self.hidden, data.num_classes, self.depth, **options
         )

@@ -11,7 +11,7 @@ from torch import Tensor
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError, ModelError
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "count_splits"]
 
 _PARTS = ("train", "val", "test")
 
@@ -73,6 +73,14 @@ class Problem:
             )
 
 
+def count_splits(data: Any) -> int:
+    """How many splits some data have."""
+    splits, mask = getattr(data, "splits", None), getattr(data, "train_mask", None)
+    if splits:
+        return len(splits)
+    return mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 1
+
+
 def _features(data: Any, name: str) -> Tensor:
     x = getattr(data, "x", None)
     if not isinstance(x, Tensor) or x.dim() != 2 or not x.is_floating_point():
@@ -122,10 +130,11 @@ def _masks(data: Any, split: Any, name: str) -> Split:
 
 
 def _column(mask: Any, split: int, name: str) -> Tensor:
-    if not isinstance(mask, Tensor) or mask.dim() != 2 or not 0 <= split < mask.shape[1]:
-        count = mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 1
-        raise DataError(f"{name} has {count} splits; {split} is not among them")
-    return mask[:, split]
+    count = mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 0
+    if not 0 <= split < count:
+        raise DataError(f"{name} has {count} numbered splits; {split} is not among them")
+    column: Tensor = mask[:, split]
+    return column
 
 
 def _edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
