@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
     from graphsct.training.seeds import Results
 
-__all__ = ["comparison_table", "describe", "percent"]
+__all__ = ["SELECT", "comparison_table", "describe", "percent"]
 
 _TITLES = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
-_SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
+SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
 
 
 def describe(found: Comparison) -> str:
@@ -27,7 +27,7 @@ def describe(found: Comparison) -> str:
     return (
         f"[bold]{found.data}[/]: {_TITLES[model.model]}, {model.depth} layers of width "
         f"{model.hidden}, control {model.control or 'none'}; {seeds}{splits}; the epoch chosen by "
-        f"{_SELECT[found.results.config.select]}"
+        f"{SELECT[found.results.config.select]}"
     )
 
 
@@ -39,9 +39,8 @@ def comparison_table(found: Comparison) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in ("control", "test accuracy, %", "validation, %", "best epoch", "s a run"):
         table.add_column(name, justify="left" if name == "control" else "right")
-    for part in (found.results, found.without):
-        if part is not None:
-            table.add_row(*_row(part))
+    for part in found.parts:
+        table.add_row(*_row(part))
     if found.without is not None:
         table.add_row("difference, paired", percent(found.differences, sign="+"))
     return table

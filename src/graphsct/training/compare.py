@@ -38,6 +38,11 @@ class Comparison:
     without: Results | None = None
 
     @property
+    def parts(self) -> list[Results]:
+        """The runs with control, then those without if there are any."""
+        return [part for part in (self.results, self.without) if part is not None]
+
+    @property
     def differences(self) -> list[float]:
         """Test accuracy with control less that without, seed by seed."""
         if self.without is None:
@@ -51,7 +56,7 @@ class Comparison:
     @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended it."""
-        return any(part.interrupted for part in (self.results, self.without) if part is not None)
+        return any(part.interrupted for part in self.parts)
 
     def to_dict(self, *, history: bool = False) -> dict[str, Any]:
         """Plain values; with ``history`` also a list of epochs for each seed."""
