@@ -82,3 +82,23 @@ def test_bad_data_and_models_delete_nothing(data, tmp_path):
         model = ModelConfig(dropout=2.0, control="gated")
         compare_control(model, data, CONFIG, range(1), folder=tmp_path, force=True)
     assert (tmp_path / "seed-0" / "run.json").read_bytes() == before
+
+
+def test_an_interrupted_run_is_kept_but_not_averaged(data, tmp_path):
+    def press(seed):
+        def callback(self, record):
+            if self._run == seed and record.epoch == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return callback
+
+    from graphsct.training.progress import Progress
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Progress, "__call__", press(2))
+        found = compare_control(MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False)
+    assert [run.interrupted for run in found.results.runs] == [False, False, True]
+    first = [run.test_accuracy for run in found.results.runs[:2]]
+    assert found.results.test_mean == sum(first) / 2
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert [row["interrupted"] for row in written["seeds"]] == [False, False, True]
