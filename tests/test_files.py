@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from graphsct.files import replacing, write_csv, write_json
+from graphsct.files import replacing, write_csv, write_json, write_jsonl
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -51,3 +51,11 @@ def test_json_is_strict(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_json(tmp_path / "b.json", {"s": float("nan")})
     assert not (tmp_path / "b.json").exists()
+
+
+def test_jsonl_has_a_line_for_each_row(tmp_path):
+    write_jsonl(tmp_path / "a.jsonl", [{"epoch": 1}, {"epoch": 2}])
+    assert (tmp_path / "a.jsonl").read_text() == '{"epoch": 1}\n{"epoch": 2}\n'
+    with pytest.raises(ValueError, match="JSON"):
+        write_jsonl(tmp_path / "b.jsonl", [{}, {"s": float("inf")}])
+    assert not (tmp_path / "b.jsonl").exists()

@@ -3,11 +3,19 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from graphsct.errors import DataError, GraphError, GraphsctError, ModelError, UnreachableError
+from graphsct.errors import (
+    DataError,
+    GraphError,
+    GraphsctError,
+    ModelError,
+    TrainingError,
+    UnreachableError,
+)
 
 if TYPE_CHECKING:
-    from graphsct import datasets, geometry, nn, smoothness
+    from graphsct import datasets, geometry, nn, smoothness, training
     from graphsct.graph import Graph
+    from graphsct.training.fit import fit
 
 __all__ = [
     "DataError",
@@ -15,17 +23,20 @@ __all__ = [
     "GraphError",
     "GraphsctError",
     "ModelError",
+    "TrainingError",
     "UnreachableError",
     "datasets",
+    "fit",
     "geometry",
     "nn",
     "smoothness",
+    "training",
 ]
 __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
-_MODULES = {"datasets", "geometry", "nn", "smoothness"}
-_HOMES = {"Graph": "graphsct.graph"}
+_MODULES = {"datasets", "geometry", "nn", "smoothness", "training"}
+_HOMES = {"Graph": "graphsct.graph", "fit": "graphsct.training.fit"}
 
 if not TYPE_CHECKING:  # a type checker would take any name for a public one
 

@@ -9,6 +9,7 @@ __all__ = [
     "GraphsctError",
     "MissingExtraError",
     "ModelError",
+    "TrainingError",
     "UnreachableError",
 ]
 
@@ -31,6 +32,10 @@ class ModelError(GraphsctError):
 
 class DataError(GraphsctError):
     """A data set or file that is missing, broken or not what it says it is."""
+
+
+class TrainingError(GraphsctError):
+    """A run that cannot start, go on or be saved as asked."""
 
 
 class ExperimentError(GraphsctError):

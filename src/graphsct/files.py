@@ -6,12 +6,12 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["replacing", "write_csv", "write_json"]
+__all__ = ["replacing", "write_csv", "write_json", "write_jsonl"]
 
 
 @contextmanager
@@ -45,6 +45,13 @@ def write_json(path: Path, value: Any) -> None:
     """Write plain values as indented JSON; NaN, which JSON does not know, is refused."""
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
+    """Write plain values as JSON, one a line."""
+    lines = [json.dumps(row, allow_nan=False) + "\n" for row in rows]
+    with replacing(path) as temporary:
+        temporary.write_text("".join(lines), encoding="utf-8")
 
 
 def _umask() -> int:

@@ -18,6 +18,7 @@ _COMMANDS = {
     "data": "graphsct.cli.data",
     "demo": "graphsct.cli.demo",
     "figure": "graphsct.cli.figure",
+    "train": "graphsct.cli.train",
 }
 
 

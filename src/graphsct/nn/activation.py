@@ -8,8 +8,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from graphsct.names import pick
 from graphsct.nn.checks import check_size
-from graphsct.nn.names import pick
 
 __all__ = ["ACTIVATIONS", "SReLU", "make_activation"]
 

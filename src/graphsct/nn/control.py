@@ -10,8 +10,8 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
+from graphsct.names import pick
 from graphsct.nn.checks import check_positive, check_size
-from graphsct.nn.names import pick
 
 __all__ = ["CONTROLS", "SmoothnessControl", "layer_beta"]
 

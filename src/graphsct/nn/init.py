@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from graphsct.nn.names import pick
+from graphsct.names import pick
 
 __all__ = ["INITS", "initialize"]
 

@@ -6,7 +6,7 @@ import copy
 
 import torch
 
-from graphsct.nn.names import pick
+from graphsct.names import pick
 
 __all__ = ["NORMS", "make_norm"]
 

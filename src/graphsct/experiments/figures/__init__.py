@@ -15,7 +15,7 @@ from graphsct.files import replacing, write_csv
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["FIGURES", "Figure", "write_figure"]
+__all__ = ["FIGURES", "Figure", "save", "write_figure"]
 
 _DPI = 200
 
@@ -60,14 +60,18 @@ def write_figure(number: int, folder: Path, seed: int = 0) -> list[Path]:
         there = "; ".join(f"{n}: {figure.title}" for n, figure in FIGURES.items())
         raise ExperimentError(f"there is no figure {number}; there is {there}")
     figure = FIGURES[number]
-    paths = [folder / f"figure{number}.{suffix}" for suffix in ("png", "svg", "csv")]
     with styled():
         data = figure.data(seed)
-        canvas = figure.draw(data)
-        for path in paths[:2]:
-            # No date and no random ids: the same data give the same file.
-            metadata = {"Date": None} if path.suffix == ".svg" else None
-            with replacing(path) as temporary:
-                canvas.savefig(temporary, dpi=_DPI, metadata=metadata)
+        return save(f"figure{number}", figure.draw(data), data, folder)
+
+
+def save(name: str, canvas: Canvas, data: Plottable, folder: Path) -> list[Path]:
+    """Write a drawing as PNG and SVG and its data as CSV; call it inside of ``styled``."""
+    paths = [folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv")]
+    for path in paths[:2]:
+        # No date and no random ids: the same data give the same file.
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        with replacing(path) as temporary:
+            canvas.savefig(temporary, dpi=_DPI, metadata=metadata)
     write_csv(paths[2], data.columns())
     return paths

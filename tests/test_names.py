@@ -1,7 +1,7 @@
 import pytest
 
 from graphsct import ModelError
-from graphsct.nn.names import pick
+from graphsct.names import pick
 
 
 def test_pick():

@@ -1,0 +1,174 @@
+"""``graphsct train``: a model on a data set, with several seeds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from graphsct.training.compare import Comparison
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+_MODEL, _TRAIN, _RUN = "The model", "Training", "The runs"
+
+
+def _option(help: str, panel: str, default: str | bool = False) -> Any:  # noqa: A002
+    return typer.Option(help=help, rich_help_panel=panel, show_default=default)
+
+
+@app.command()
+def train(
+    ctx: typer.Context,
+    data: Annotated[
+        str, _option("A data set of 'graphsct data list', or demo.", _RUN, "demo")
+    ] = "demo",
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="How many: 0, 1, ... Of sets with ten splits, seed i uses split i modulo 10.",
+            rich_help_panel=_RUN,
+        ),
+    ] = 10,
+    model: Annotated[str | None, _option("gcn, gcnii or egnn.", _MODEL, "gcn")] = None,
+    control: Annotated[
+        str | None, _option("pooled, gated, gated_full or none.", _MODEL, "none")
+    ] = None,
+    depth: Annotated[int | None, _option("Number of convolutions.", _MODEL, "2")] = None,
+    hidden: Annotated[int | None, _option("Number of channels.", _MODEL, "64")] = None,
+    dropout: Annotated[float | None, _option("Before linear layers.", _MODEL, "0.5")] = None,
+    conv_dropout: Annotated[float | None, _option("Before convolutions.", _MODEL)] = None,
+    activation: Annotated[str | None, _option("relu, leaky_relu, ...", _MODEL)] = None,
+    norm: Annotated[str | None, _option("BatchNorm, PairNorm, ...", _MODEL)] = None,
+    init: Annotated[str | None, _option("identity, glorot, uniform, ...", _MODEL)] = None,
+    alpha: Annotated[float | None, _option("Of GCNII.", _MODEL)] = None,
+    theta: Annotated[float | None, _option("Of GCNII and the gated controls.", _MODEL)] = None,
+    epochs: Annotated[int | None, _option("At most.", _TRAIN, "1500")] = None,
+    patience: Annotated[int | None, _option("In epochs.", _TRAIN, "100")] = None,
+    learning_rate: Annotated[float | None, _option("Of Adam.", _TRAIN, "0.01")] = None,
+    conv_weight_decay: Annotated[float | None, _option("Of convolutions.", _TRAIN, "0")] = None,
+    dense_weight_decay: Annotated[float | None, _option("Of the rest.", _TRAIN, "0.0005")] = None,
+    select: Annotated[
+        str | None, _option("What chooses the epoch: val_loss or val_accuracy.", _TRAIN, "val_loss")
+    ] = None,
+    checkpoint_every: Annotated[int | None, _option("In epochs.", _TRAIN, "50")] = None,
+    config: Annotated[
+        Path | None,
+        _option("JSON with 'model' and 'train', such as a run's config.json.", _RUN),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Also without control.", rich_help_panel=_RUN)
+    ] = False,
+    normalize: Annotated[
+        bool | None,
+        typer.Option(
+            "--normalize/--no-normalize",
+            help="Make each row of features sum to one; bags of words are if left out.",
+            rich_help_panel=_RUN,
+            show_default=False,
+        ),
+    ] = None,
+    root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _RUN)] = None,
+    out: Annotated[
+        Path | None, _option("Run folder.", _RUN, "results/train/DATA-MODEL-CONTROL-DEPTH")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on in a run folder that exists.", rich_help_panel=_RUN),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Delete the runs in one that exists.", rich_help_panel=_RUN),
+    ] = False,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Of PyTorch.", rich_help_panel=_RUN)
+    ] = None,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write event files.", rich_help_panel=_RUN)
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_RUN)
+    ] = False,
+) -> None:
+    """Train a model on a data set with several seeds and print the mean test accuracy ± its
+    standard deviation. Settings that are left out come from --config, else the defaults.
+    """
+    import torch
+
+    from graphsct import datasets
+    from graphsct.errors import TrainingError
+    from graphsct.training.compare import compare_control
+
+    if resume and force:
+        raise TrainingError("--resume keeps the runs in a folder, --force deletes them: choose one")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    model_config, train_config = _configs(config, ctx.params)
+    loaded = datasets.load(data, root, normalize=normalize)
+    name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
+    folder = out or Path("results/train") / f"{name}-{model_config.depth}"
+    found = compare_control(
+        model_config,
+        loaded,
+        train_config,
+        range(seeds),
+        folder=folder,
+        source={"name": data.lower(), "normalize": normalize},
+        compare=compare,
+        resume=resume,
+        force=force,
+        tensorboard=tensorboard,
+    )
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(history=True)))
+    else:
+        _show(found, folder)
+    if found.interrupted:
+        typer.echo(f"interrupted: the same command with --resume goes on in {folder}", err=True)
+        raise typer.Exit(130)
+
+
+def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any]:
+    """The two configurations from a file and from the options, which come first."""
+    from dataclasses import fields
+
+    from graphsct.errors import TrainingError
+    from graphsct.training import ModelConfig, TrainConfig
+
+    values: Any = {}
+    if path is not None:
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise TrainingError(f"{path} is no JSON: {error}") from error
+        if not isinstance(values, dict) or not {"model", "train"} & set(values):
+            raise TrainingError(f"{path} has neither 'model' nor 'train'")
+    given = {key: value for key, value in given.items() if value is not None}
+    if given.get("control") == "none":
+        given["control"] = None
+    made = []
+    for key, kind in (("model", ModelConfig), ("train", TrainConfig)):
+        own = {field.name for field in fields(kind)}
+        made.append(kind.from_dict({**values.get(key, {}), **_only(given, own)}))
+    return made[0], made[1]
+
+
+def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key in names}
+
+
+def _show(found: Comparison, folder: Path) -> None:
+    from rich.console import Console
+
+    from graphsct.cli.results import comparison_table, describe
+
+    console = Console(highlight=False)
+    console.print(describe(found))
+    console.print(comparison_table(found), "")
+    console.print(f"Written to {folder}", soft_wrap=True)

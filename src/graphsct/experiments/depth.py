@@ -1,0 +1,76 @@
+"""Train a GCN with and without smoothness control, shallow and deep, on the built-in data.
+
+Both rules for choosing the epoch are tried, because deep down they disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from graphsct.datasets import demo
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.compare import Comparison, compare_control
+from graphsct.training.config import SELECTIONS
+
+__all__ = ["DEPTHS", "MODEL", "DepthStudy", "run_depths"]
+
+DEPTHS = (2, 16)
+MODEL = ModelConfig(model="gcn", control="pooled", hidden=16)
+
+
+@dataclass(frozen=True)
+class DepthStudy:
+    """Comparisons by what chose the epoch and by depth."""
+
+    found: dict[tuple[str, int], Comparison]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row a run: how it was made and what came out."""
+        rows = []
+        for (select, depth), comparison in self.found.items():
+            for results in comparison.parts:
+                for run in results.runs:
+                    rows.append(
+                        {
+                            "select": select,
+                            "depth": depth,
+                            "control": results.model.control or "none",
+                            "seed": run.config.seed,
+                            "best_epoch": run.best_epoch,
+                            "epochs": run.epochs,
+                            "val_accuracy": run.val_accuracy,
+                            "test_accuracy": run.test_accuracy,
+                        }
+                    )
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def run_depths(
+    folder: Path,
+    *,
+    seeds: int,
+    config: TrainConfig,
+    depths: tuple[int, ...] = DEPTHS,
+) -> DepthStudy:
+    """Train everything, one run folder for each rule and depth; runs that are there are replaced.
+
+    After Ctrl-C the runs so far are on disk, and nothing is returned.
+    """
+    data = demo()
+    found: dict[tuple[str, int], Comparison] = {}
+    for select in SELECTIONS:
+        for depth in depths:
+            comparison = compare_control(
+                replace(MODEL, depth=depth),
+                data,
+                replace(config, select=select),
+                range(seeds),
+                folder=folder / f"{select}-depth-{depth}",
+                force=True,
+            )
+            if comparison.interrupted:
+                raise KeyboardInterrupt
+            found[select, depth] = comparison
+    return DepthStudy(found)

@@ -1,0 +1,147 @@
+"""The folder of one run: a checkpoint while it is under way, then its weights and its result.
+
+``checkpoint.safetensors`` holds all tensors that the rest of the run depends on, and what the run
+is as JSON in its header, so that the two always belong together. When the run is over,
+``weights.safetensors``, ``history.jsonl`` and ``run.json`` are there instead; ``run.json`` is
+written last. Every file is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import safetensors.torch
+from filelock import FileLock, Timeout
+from torch import Tensor
+
+from graphsct.errors import TrainingError
+from graphsct.files import replacing, write_json, write_jsonl
+from graphsct.training.config import TrainConfig
+from graphsct.training.identity import check_same
+from graphsct.training.run import Epoch, Run
+
+__all__ = ["RUN_FILES", "Checkpoint", "SingleRunFolder", "saving"]
+
+_CHECKPOINT, _WEIGHTS = "checkpoint.safetensors", "weights.safetensors"
+_HISTORY, _RUN = "history.jsonl", "run.json"
+RUN_FILES = (_RUN, _CHECKPOINT, _WEIGHTS, _HISTORY)
+_KEY = "graphsct"
+_WAY_OUT = "Use another folder, or delete this one"
+
+
+class Checkpoint(NamedTuple):
+    """Tensors by name, and how many seconds it took to get there."""
+
+    tensors: dict[str, Tensor]
+    seconds: float
+
+
+class SingleRunFolder:
+    """One run on disk; used as a context, in which no other process may use the folder.
+
+    Args:
+        folder: made if need be
+        identity: what the run is; files of another one are refused
+    """
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.identity = json.loads(json.dumps(identity))  # as it comes back from a file
+        self._lock = FileLock(folder / ".lock", timeout=0)
+
+    def __enter__(self) -> Self:
+        with saving(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise TrainingError(
+                    f"another process is training in {self.folder}; wait for it, or use another "
+                    "folder"
+                ) from None
+        for path in map(Path, RUN_FILES):
+            # What `replacing` left behind when its process was killed.
+            for leftover in self.folder.glob(f".{path.stem}-*{path.suffix}"):
+                leftover.unlink()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+    def save(self, checkpoint: Checkpoint, history: list[Epoch]) -> None:
+        """Replace the last checkpoint."""
+        header = {"identity": self.identity, "seconds": checkpoint.seconds}
+        with saving(self.folder):
+            self._write(_CHECKPOINT, checkpoint.tensors, header)
+            write_jsonl(self.folder / _HISTORY, [record._asdict() for record in history])
+
+    def load(self) -> Checkpoint | None:
+        """The last checkpoint, if there is one."""
+        found = self._read(_CHECKPOINT)
+        return None if found is None else Checkpoint(found[0], found[1]["seconds"])
+
+    def finish(self, run: Run, weights: dict[str, Tensor]) -> None:
+        """Keep the result instead of the checkpoint."""
+        with saving(self.folder):
+            self._write(_WEIGHTS, weights, {"identity": self.identity})
+            write_jsonl(self.folder / _HISTORY, [record._asdict() for record in run.history])
+            write_json(self.folder / _RUN, {**run.to_dict(), "identity": self.identity})
+            (self.folder / _CHECKPOINT).unlink(missing_ok=True)
+
+    def finished(self) -> tuple[Run, dict[str, Tensor]] | None:
+        """The result and the weights, if the run is over."""
+        path = self.folder / _RUN
+        if not path.is_file():
+            return None
+        values = _read_json(path)
+        check_same(values.pop("identity"), self.identity, path, _WAY_OUT)
+        lines = (self.folder / _HISTORY).read_text(encoding="utf-8").splitlines()
+        values["history"] = tuple(Epoch(**json.loads(line)) for line in lines)
+        values["config"] = TrainConfig.from_dict(values["config"])
+        found = self._read(_WEIGHTS)
+        if found is None:
+            raise TrainingError(f"{path} is there, but no {_WEIGHTS}. {_WAY_OUT}")
+        return Run(**values), found[0]
+
+    def _write(self, name: str, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        whole = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
+        content = safetensors.torch.save(whole, {_KEY: json.dumps(header)})
+        with replacing(self.folder / name) as temporary:
+            temporary.write_bytes(content)
+
+    def _read(self, name: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        path = self.folder / name
+        if not path.is_file():
+            return None
+        try:
+            with safetensors.safe_open(path, "pt") as file:
+                header = json.loads(file.metadata()[_KEY])
+                names = list(file.keys())
+                tensors = {key: file.get_tensor(key) for key in names}
+        except (safetensors.SafetensorError, TypeError, KeyError, ValueError) as error:
+            raise TrainingError(f"{path} is damaged or not of graphsct. {_WAY_OUT}") from error
+        check_same(header["identity"], self.identity, path, _WAY_OUT)
+        return tensors, header
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TrainingError(f"{path} is no JSON: {error}. {_WAY_OUT}") from error
+
+
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Turn a full disk and its kin into an error that says what is safe."""
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            f"cannot write to {folder}: {error.strerror or error}. What was written before is "
+            "whole: mend it and start again with the same folder, or use another"
+        ) from error

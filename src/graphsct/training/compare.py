@@ -1,0 +1,141 @@
+"""A model with its control and, if asked for, without it, in one run folder."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from graphsct.errors import TrainingError
+from graphsct.files import write_json
+from graphsct.training.checkpoint import saving
+from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.folder import RESULTS, open_folder
+from graphsct.training.interrupt import interruptible
+from graphsct.training.problem import Problem, count_splits
+from graphsct.training.run import versions
+from graphsct.training.seeds import Results, deviation, run_seeds, split_of
+from graphsct.training.trial import seeded
+
+__all__ = ["Comparison", "compare_control"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The runs of a model, and those of the same model without control.
+
+    Args:
+        data: name of the data
+        num_splits: how many splits they have; seed ``i`` uses split ``i`` modulo their number
+        results: of the model
+        without: of the model without control, if asked for
+    """
+
+    data: str
+    num_splits: int
+    results: Results
+    without: Results | None = None
+
+    @property
+    def parts(self) -> list[Results]:
+        """The runs with control, then those without if there are any."""
+        return [part for part in (self.results, self.without) if part is not None]
+
+    @property
+    def differences(self) -> list[float]:
+        """Test accuracy with control less that without, seed by seed."""
+        if self.without is None:
+            return []
+        # Ctrl-C may have left fewer runs without control.
+        pairs = zip(self.results.finished, self.without.finished, strict=False)
+        return [a.test_accuracy - b.test_accuracy for a, b in pairs]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return any(part.interrupted for part in self.parts)
+
+    def to_dict(self, *, history: bool = False) -> dict[str, Any]:
+        """Plain values; with ``history`` also a list of epochs for each seed."""
+
+        def part(results: Results) -> dict[str, Any]:
+            values = results.to_dict()
+            if history:
+                values["history"] = [[e._asdict() for e in run.history] for run in results.runs]
+            return values
+
+        values = {"data": self.data, **part(self.results), "versions": versions()}
+        if self.without is not None:
+            values["without_control"] = part(self.without)
+        if self.differences:
+            values["difference_mean"] = statistics.fmean(self.differences)
+            values["difference_std"] = deviation(self.differences)
+        return values
+
+
+def compare_control(
+    model: ModelConfig,
+    data: Any,
+    config: TrainConfig,
+    seeds: Iterable[int],
+    *,
+    folder: Path,
+    source: Mapping[str, Any] | None = None,
+    compare: bool = True,
+    resume: bool = False,
+    force: bool = False,
+    tensorboard: bool = False,
+) -> Comparison:
+    """Train a model for each seed, and with ``compare`` the same without its control.
+
+    Args:
+        model: what to build
+        data: as for :func:`~graphsct.fit`
+        config: how to train; its own seed is not used
+        seeds: one a run
+        folder: for the settings, the results and the runs
+        source: how to get the data, kept with the settings; their name if left out
+        compare: also train without control
+        resume: go on in a folder that exists
+        force: delete the runs in a folder that exists
+        tensorboard: write event files
+    """
+    if compare and model.control is None:
+        raise TrainingError("there is no control to compare with; pass --control pooled or gated")
+    seeds = list(seeds)
+    train = config.to_dict()
+    del train["seed"]
+    name = str(getattr(data, "name", None) or "data")
+    settings = {"data": dict(source or {"name": name}), "model": model.to_dict(), "train": train}
+    for seed in seeds[: count_splits(data)]:  # errors shall come before a folder is touched
+        Problem.of(data, split_of(data, seed))
+    with seeded(seeds[0]):
+        model.build(data)
+    more = {"seeds": len(seeds), "versions": versions()}
+    open_folder(folder, settings | more, resume=resume, force=force)
+    with interruptible():
+        with_control = run_seeds(
+            model, data, config, seeds, folder=folder, tensorboard=tensorboard, title=_title(model)
+        )
+        found = Comparison(name, count_splits(data), with_control)
+        if compare and not found.interrupted:
+            plain, place = replace(model, control=None), folder / "without-control"
+            without = run_seeds(
+                plain,
+                data,
+                config,
+                seeds,
+                folder=place,
+                tensorboard=tensorboard,
+                title=_title(plain),
+            )
+            found = replace(found, without=without)
+        with saving(folder):
+            write_json(folder / RESULTS, found.to_dict())
+    return found
+
+
+def _title(model: ModelConfig) -> str:
+    return f"{model.model}{model.depth} {model.control or 'plain'}, seed"

@@ -1,0 +1,79 @@
+"""A folder for the runs of several seeds: opened new, to go on, or to start again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphsct.errors import TrainingError
+from graphsct.files import write_json
+from graphsct.training.checkpoint import RUN_FILES, saving
+from graphsct.training.identity import check_same
+
+__all__ = ["CONFIG", "RESULTS", "open_folder"]
+
+CONFIG, RESULTS = "config.json", "results.json"
+
+# What the result depends on; the number of seeds and the versions may change.
+_SAME = ("data", "model", "train")
+
+
+def open_folder(
+    folder: Path, settings: Mapping[str, Any], *, resume: bool = False, force: bool = False
+) -> None:
+    """Make a run folder and write its settings, or refuse to touch one that is there.
+
+    Args:
+        folder: where
+        settings: plain values, of which ``data``, ``model`` and ``train`` must be the same as
+            those of a folder that goes on
+        resume: go on with what is there
+        force: delete the runs that are there; files of others stay
+    """
+    path = folder / CONFIG
+    if path.is_file():
+        there = _read(path)
+        if force:
+            with saving(folder):
+                _clear(folder)
+        elif resume:
+            same = {key: settings[key] for key in _SAME}
+            way_out = "Go on with the same settings, use another --out, or --force to start again"
+            check_same({key: there.get(key, {}) for key in _SAME}, same, path, way_out)
+        else:
+            raise TrainingError(
+                f"{folder} holds a run already; use --resume to go on with it, --force to delete "
+                "it and start again, or another --out"
+            )
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise TrainingError(
+            f"{folder} is not empty and no run folder (it has no {CONFIG}); use another --out"
+        )
+    with saving(folder):
+        write_json(path, settings)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TrainingError(f"{path} is no JSON: {error}; use another --out") from error
+    if not isinstance(found, dict):
+        raise TrainingError(f"{path} is not of graphsct; use another --out")
+    return found
+
+
+def _clear(folder: Path) -> None:
+    """Delete our files, those of single runs first, and folders that are empty then."""
+    for name in RUN_FILES:
+        for path in folder.glob(f"**/seed-*/{name}"):
+            path.unlink()
+    for place in sorted(folder.glob("**/seed-*"), reverse=True):
+        for path in (*place.glob("events.out.tfevents.*"), *place.glob(".lock")):
+            path.unlink()
+        if not any(place.iterdir()):
+            place.rmdir()
+    for path in (*folder.glob(f"**/{RESULTS}"), folder / CONFIG):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""Which epoch is the best, and when to stop looking: one rule for one run and for many at once."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+__all__ = ["Selection"]
+
+
+class Selection:
+    """Early stopping, elementwise: all tensors are of shape ``()`` for one run, ``(k,)`` for k.
+
+    By ``val_loss`` an epoch is better if its validation loss is smaller, or the same with a larger
+    validation accuracy. By ``val_accuracy`` it is better if its accuracy is larger, or the same
+    with a smaller loss. Of epochs that are equal in both the first is kept. A run stops when its
+    best epoch is ``patience`` epochs ago: being better by the second criterion alone counts.
+
+    Args:
+        select: ``val_loss`` or ``val_accuracy``
+        patience: number of epochs
+        shape: ``()`` for one run, ``(k,)`` for k runs
+
+    Example:
+        >>> selection = Selection("val_accuracy", patience=2)
+        >>> for loss, accuracy in [(0.9, 0.5), (0.8, 0.5), (0.7, 0.4), (0.8, 0.5)]:
+        ...     better = selection.update(torch.tensor(loss), torch.tensor(accuracy))
+        >>> int(selection.best_epoch), bool(selection.stopped)
+        (2, True)
+    """
+
+    def __init__(self, select: str, patience: int, shape: tuple[int, ...] = ()) -> None:
+        self.select = select
+        self.patience = patience
+        self.epoch = 0
+        self.best_epoch = torch.zeros(shape, dtype=torch.long)
+        self.val_loss = torch.full(shape, math.inf, dtype=torch.float64)
+        self.val_accuracy = torch.full(shape, -math.inf, dtype=torch.float64)
+
+    def update(self, val_loss: Tensor, val_accuracy: Tensor) -> Tensor:
+        """Take the next epoch's validation; which runs it is the best epoch of so far."""
+        self.epoch += 1
+        less, more = val_loss < self.val_loss, val_accuracy > self.val_accuracy
+        if self.select == "val_loss":
+            better = less | ((val_loss == self.val_loss) & more)
+        else:
+            better = more | ((val_accuracy == self.val_accuracy) & less)
+        self.val_loss = torch.where(better, val_loss.double(), self.val_loss)
+        self.val_accuracy = torch.where(better, val_accuracy.double(), self.val_accuracy)
+        self.best_epoch = torch.where(better, self.epoch, self.best_epoch)
+        return better
+
+    @property
+    def stopped(self) -> Tensor:
+        """Which runs have waited long enough."""
+        return self.epoch - self.best_epoch >= self.patience
+
+    def keep(self, runs: Tensor) -> None:
+        """Go on with these of the k runs only; shape: ``(k,)`` of bool, or their numbers."""
+        self.best_epoch = self.best_epoch[runs]
+        self.val_loss = self.val_loss[runs]
+        self.val_accuracy = self.val_accuracy[runs]
+
+    def state(self) -> dict[str, Tensor]:
+        """What a checkpoint must hold."""
+        return {
+            "epoch": torch.tensor(self.epoch),
+            "best_epoch": self.best_epoch,
+            "val_loss": self.val_loss,
+            "val_accuracy": self.val_accuracy,
+        }
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Go on from :meth:`state`."""
+        self.epoch = int(state["epoch"])
+        self.best_epoch = state["best_epoch"]
+        self.val_loss = state["val_loss"]
+        self.val_accuracy = state["val_accuracy"]

@@ -1,0 +1,159 @@
+import json
+import os
+
+import pytest
+from typer.testing import CliRunner
+
+from graphsct import datasets
+from graphsct.cli import app
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.seeds import run_seeds
+
+FAST = ("--hidden", 8, "--epochs", 6, "--seeds", 2)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in ("train", *arguments)])
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def test_it_prints_mean_and_deviation_and_writes_a_folder(out):
+    result = run("--data", "demo", "--control", "pooled", "--depth", 4, *FAST, "--out", out)
+    assert result.exit_code == 0, result.output
+    model = ModelConfig(control="pooled", depth=4, hidden=8)
+    expected = run_seeds(model, datasets.demo(), TrainConfig(epochs=6), range(2))
+    mean, std = 100 * expected.test_mean, 100 * expected.test_std
+    assert f"{mean:.1f} ± {std:.1f}" in result.stdout
+    assert "validation loss" in result.stdout
+    assert "difference" not in result.stdout
+    assert result.stderr == ""
+    names = {path.name for path in out.iterdir()}
+    assert names == {"config.json", "results.json", "seed-0", "seed-1"}
+
+
+def test_json_is_one_object_with_the_promised_names(out):
+    result = run("--control", "gated", "--compare", "--json", *FAST, "--out", out)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert {"history", "seeds", "test_mean", "test_std", "without_control"} <= set(found)
+    assert len(found["history"]) == len(found["seeds"]) == 2
+    assert [record["epoch"] for record in found["history"][0]] == [1, 2, 3, 4, 5, 6]
+    accuracies = [row["test_accuracy"] for row in found["seeds"]]
+    assert found["test_mean"] == pytest.approx(sum(accuracies) / 2)
+    assert found["train"]["select"] == "val_loss"
+    assert found["without_control"]["model"]["control"] is None
+    difference = found["test_mean"] - found["without_control"]["test_mean"]
+    assert found["difference_mean"] == pytest.approx(difference)
+
+
+def test_compare_prints_both_and_the_difference(out):
+    result = run("--control", "pooled", "--compare", *FAST, "--out", out)
+    lines = result.stdout.splitlines()
+    for start in ("pooled ", "none ", "difference, paired "):
+        assert any(line.startswith(start) and "±" in line for line in lines)
+
+
+def test_an_existing_folder_is_refused_resumed_or_replaced(out):
+    assert run(*FAST, "--out", out).exit_code == 0
+    before = (out / "seed-0" / "run.json").read_bytes()
+    refused = run(*FAST, "--out", out)
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith(f"graphsct: {out} holds a run already; use --resume")
+    assert run(*FAST, "--out", out, "--resume").exit_code == 0
+    assert (out / "seed-0" / "run.json").read_bytes() == before
+    other = run(*FAST, "--out", out, "--resume", "--depth", 3)
+    assert other.exit_code == 1
+    assert "model.depth is 2 there, 3 here" in other.stderr
+    assert run(*FAST, "--out", out, "--force", "--depth", 3).exit_code == 0
+    assert json.loads((out / "config.json").read_text())["model"]["depth"] == 3
+
+
+def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
+    assert (
+        run(*FAST, "--control", "pooled", "--select", "val_accuracy", "--out", out).exit_code == 0
+    )
+    again = tmp_path / "again"
+    line = ("--config", out / "config.json", "--seeds", 2, "--depth", 3, "--control", "none")
+    result = run(*line, "--out", again)
+    assert result.exit_code == 0, result.output
+    found = json.loads((again / "config.json").read_text())
+    assert found["train"] == json.loads((out / "config.json").read_text())["train"]
+    assert (found["model"]["hidden"], found["model"]["depth"]) == (8, 3)
+    assert found["model"]["control"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--model", "gnc"), "there is no model 'gnc', did you mean 'gcn'?"),
+        (("--control", "poled"), "there is no control 'poled', did you mean 'pooled'?"),
+        (("--data", "coar"), "cora"),
+        (("--epochs", 0), "epochs is 0, expected at least 1"),
+        (("--select", "test"), "select is 'test'"),
+        (("--dropout", 1), "dropout is 1.0, expected a number in [0, 1)"),
+        (("--resume", "--force"), "choose one"),
+        (("--compare",), "there is no control to compare with"),
+        (("--config", "nowhere.json"), "nowhere.json: No such file"),
+    ],
+)
+def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message):
+    result = run(*arguments, "--seeds", 1, "--out", out)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.startswith("graphsct: ")
+    assert result.stderr.count("\n") == 1
+    assert not (out / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "has neither 'model' nor 'train'"),
+        ('{"train": {"epoch": 3}}', "no setting 'epoch', did you mean 'epochs'"),
+    ],
+)
+def test_wrong_files_of_settings(out, tmp_path, text, message):
+    (tmp_path / "c.json").write_text(text)
+    result = run("--config", tmp_path / "c.json", "--out", out)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_folder_that_is_no_run_folder(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    result = run(*FAST, "--out", tmp_path, "--force")
+    assert result.exit_code == 1
+    assert "is not empty and no run folder" in result.stderr
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+@pytest.fixture
+def real(monkeypatch, tmp_path):
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_seeds_of_texas_go_through_its_ten_splits(real, out):
+    result = run("--data", "texas", "--epochs", 3, "--seeds", 12, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "seed i on split i mod 10" in " ".join(result.stdout.split())
+    rows = json.loads((out / "results.json").read_text())["seeds"]
+    assert [row["split"] for row in rows] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
+
+
+def test_cora_is_learnt_from_its_sparse_features(real, out):
+    line = ("--data", "cora", "--seeds", 1, "--out", out)
+    result = run(*line, "--no-normalize", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["test_mean"] > 0.78
+    assert json.loads((out / "config.json").read_text())["data"]["normalize"] is False
+    other = run(*line, "--resume")
+    assert other.exit_code == 1
+    assert "data.normalize is False there, None here" in other.stderr

@@ -1,0 +1,104 @@
+import json
+import os
+import signal
+
+import pytest
+import torch
+
+from graphsct import DataError, ModelError, TrainingError, datasets
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.compare import compare_control
+from graphsct.training.seeds import run_seeds
+
+MODEL = ModelConfig(hidden=8, control="pooled")
+CONFIG = TrainConfig(epochs=12)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.demo()
+
+
+def test_the_same_model_with_and_without(data, tmp_path):
+    found = compare_control(MODEL, data, CONFIG, range(3), folder=tmp_path)
+    plain = run_seeds(ModelConfig(hidden=8), data, CONFIG, range(3))
+    assert [run.history for run in found.without.runs] == [run.history for run in plain.runs]
+    assert found.differences == [
+        a.test_accuracy - b.test_accuracy
+        for a, b in zip(found.results.runs, plain.runs, strict=True)
+    ]
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert written == json.loads(json.dumps(found.to_dict()))
+    assert written["without_control"]["model"]["control"] is None
+    assert written["difference_mean"] == pytest.approx(sum(found.differences) / 3)
+    settings = json.loads((tmp_path / "config.json").read_text())
+    assert settings["model"] == MODEL.to_dict()
+    assert settings["versions"]["threads"] == 1
+
+
+def test_alone(data, tmp_path):
+    found = compare_control(MODEL, data, CONFIG, range(1), folder=tmp_path, compare=False)
+    assert found.without is None
+    assert found.differences == []
+    assert "without_control" not in found.to_dict()
+    assert len(found.to_dict(history=True)["history"][0]) == 12
+
+
+def test_no_control_to_compare_with(data, tmp_path):
+    with pytest.raises(TrainingError, match="no control to compare with"):
+        compare_control(ModelConfig(), data, CONFIG, range(1), folder=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_ctrl_c_ends_everything_and_resume_goes_on(data, tmp_path, monkeypatch):
+    expected = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "whole")
+    from graphsct.training.progress import Progress
+
+    def press(self, record):
+        if record.epoch == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "__call__", press)
+        found = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "cut")
+    assert found.interrupted
+    assert [run.epochs for run in found.results.runs] == [7]
+    assert found.without is None
+    again = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "cut", resume=True)
+    assert not again.interrupted
+    assert again.differences == expected.differences
+    assert again.results.runs[0].history == expected.results.runs[0].history
+
+
+def test_bad_data_and_models_delete_nothing(data, tmp_path):
+    compare_control(MODEL, data, CONFIG, range(1), folder=tmp_path, compare=False)
+    before = (tmp_path / "seed-0" / "run.json").read_bytes()
+    wrong = data.clone()
+    wrong.x = data.x.clone()
+    wrong.x[0, 0] = torch.nan
+    with pytest.raises(DataError, match="feature 0 of node 0 is nan"):
+        compare_control(MODEL, wrong, CONFIG, range(1), folder=tmp_path, force=True)
+    with pytest.raises(ModelError, match="dropout is 2"):
+        model = ModelConfig(dropout=2.0, control="gated")
+        compare_control(model, data, CONFIG, range(1), folder=tmp_path, force=True)
+    assert (tmp_path / "seed-0" / "run.json").read_bytes() == before
+
+
+def test_an_interrupted_run_is_kept_but_not_averaged(data, tmp_path):
+    def press(seed):
+        def callback(self, record):
+            if self._run == seed and record.epoch == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return callback
+
+    from graphsct.training.progress import Progress
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Progress, "__call__", press(2))
+        found = compare_control(MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False)
+    assert [run.interrupted for run in found.results.runs] == [False, False, True]
+    first = [run.test_accuracy for run in found.results.runs[:2]]
+    assert found.results.test_mean == sum(first) / 2
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert [row["interrupted"] for row in written["seeds"]] == [False, False, True]

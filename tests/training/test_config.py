@@ -1,0 +1,90 @@
+import json
+
+import pytest
+import torch
+
+from graphsct import ModelError, TrainingError, datasets
+from graphsct.nn import GCN, GCNII, EnergeticGNN
+from graphsct.training import ModelConfig, TrainConfig
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        TrainConfig(),
+        TrainConfig(epochs=7, select="val_accuracy", learning_rate=1e-3, seed=2**63 - 1),
+        ModelConfig(),
+        ModelConfig(model="gcnii", control="gated", alpha=0.2, theta=1.0, depth=8),
+    ],
+)
+def test_json_there_and_back(config):
+    assert type(config).from_json(config.to_json()) == config
+    assert type(config).from_dict(json.loads(config.to_json())) == config
+
+
+def test_settings_left_out_keep_their_defaults():
+    assert TrainConfig.from_json('{"patience": 9}') == TrainConfig(patience=9)
+    assert TrainConfig.from_json('{"learning_rate": 1}').learning_rate == 1.0
+
+
+def test_configs_are_frozen():
+    with pytest.raises(AttributeError):
+        TrainConfig().epochs = 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"learning_rat": 0.1}', "no setting 'learning_rat', did you mean 'learning_rate'"),
+        ('{"zzz": 0.1}', "no setting 'zzz'; choose from epochs, patience"),
+        ('{"epochs": "many"}', "epochs is 'many', expected a whole number"),
+        ('{"epochs": 1.5}', "epochs is 1.5, expected a whole number"),
+        ('{"epochs": true}', "epochs is True, expected a whole number"),
+        ('{"epochs": 0}', "epochs is 0, expected at least 1"),
+        ('{"patience": -1}', "patience is -1, expected at least 1"),
+        ('{"checkpoint_every": 0}', "checkpoint_every is 0, expected at least 1"),
+        ('{"learning_rate": 0}', "learning_rate is 0.0, expected a number above 0"),
+        ('{"learning_rate": NaN}', "learning_rate is nan"),
+        ('{"dense_weight_decay": -1.0}', "dense_weight_decay is -1.0"),
+        ('{"seed": -1}', "seed is -1, expected in 0"),
+        ('{"select": "val_los"}', "select is 'val_los', did you mean 'val_loss'"),
+        ('{"select": null}', "select is None, expected a string"),
+        ("[1]", r"the settings are \[1\], expected an object"),
+        ("{", "the settings are no JSON: .* line 1"),
+    ],
+)
+def test_wrong_settings_are_named(text, message):
+    with pytest.raises(TrainingError, match=message):
+        TrainConfig.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(model="gnc"), "no model 'gnc', did you mean 'gcn'"),
+        (dict(alpha=0.1), "alpha is not for gcn, only for gcnii"),
+        (dict(model="egnn", init="glorot"), "init is not for egnn, only for gcn and gcnii"),
+    ],
+)
+def test_options_of_other_models_are_refused(settings, message):
+    with pytest.raises(ModelError, match=message):
+        ModelConfig(**settings)
+
+
+@pytest.mark.parametrize("name, made", [("gcn", GCN), ("gcnii", GCNII), ("egnn", EnergeticGNN)])
+@pytest.mark.parametrize("control", [None, "pooled", "gated", "gated_full"])
+def test_every_model_is_built_for_the_data(name, made, control):
+    data = datasets.demo()
+    model = ModelConfig(model=name, control=control, depth=3, hidden=8).build(data)
+    assert type(model) is made
+    assert model.num_layers == 3
+    assert model.dropout == 0.5
+    assert model(data.x, data.graph).shape == (300, 3)
+
+
+def test_options_reach_the_model():
+    config = ModelConfig(model="gcn", dropout=0.2, conv_dropout=0.1, init="glorot", norm="PairNorm")
+    model = config.build(datasets.demo())
+    assert (model.dropout, model.conv_dropout) == (0.2, 0.1)
+    assert not torch.equal(model.convs[0].lin.weight, torch.eye(64))
+    assert type(model.norms[0]).__name__ == "PairNorm"

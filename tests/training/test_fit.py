@@ -1,0 +1,172 @@
+import pytest
+import torch
+from torch.nn import functional as F
+from torch_geometric.data import Data
+from torch_geometric.nn import GCNConv
+
+import graphsct
+from graphsct import ModelError, datasets
+from graphsct.nn import GCN, EnergeticGNN
+from graphsct.training import ModelConfig, TrainConfig, fit
+from graphsct.training.trial import seeded
+
+SHORT = TrainConfig(epochs=30, patience=5)
+
+
+def build(seed=0, **settings):
+    with seeded(seed):
+        return ModelConfig(**{"hidden": 8, **settings}).build(datasets.demo())
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.demo()
+
+
+def weights(model):
+    return {name: tensor.tolist() for name, tensor in model.state_dict().items()}
+
+
+@pytest.mark.parametrize("model", ["gcn", "gcnii", "egnn"])
+def test_same_seed_same_result_bit_for_bit(data, model):
+    models = [build(model=model, control="pooled"), build(model=model, control="pooled")]
+    torch.manual_seed(5)
+    first = fit(models[0], data, SHORT)
+    torch.manual_seed(6)
+    second = fit(models[1], data, SHORT)
+    assert first.history == second.history
+    assert first.test_accuracy == second.test_accuracy
+    assert weights(models[0]) == weights(models[1])
+    other = fit(build(model=model, control="pooled"), data, TrainConfig(epochs=30, seed=1))
+    assert other.history[0] != first.history[0]
+
+
+def test_the_callers_random_numbers_are_left_alone(data):
+    torch.manual_seed(3)
+    expected = torch.rand(4)
+    torch.manual_seed(3)
+    fit(build(), data, TrainConfig(epochs=2))
+    assert torch.equal(torch.rand(4), expected)
+
+
+def test_a_plain_loop_gives_the_same_numbers(data):
+    config = TrainConfig(epochs=12, conv_weight_decay=0.01)
+    model, twin = build(control="gated"), build(control="gated")
+    run = fit(model, data, config)
+    groups = twin.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
+    optimizer = torch.optim.Adam(groups, lr=0.01)
+    best = None
+    with seeded(0, 1):
+        for epoch in range(12):
+            twin.train()
+            optimizer.zero_grad()
+            loss = F.cross_entropy(
+                twin(data.x, data.graph)[data.train_mask], data.y[data.train_mask]
+            )
+            loss.backward()
+            optimizer.step()
+            twin.eval()
+            with torch.no_grad():
+                scores = twin(data.x, data.graph)
+            val_loss = F.cross_entropy(scores[data.val_mask], data.y[data.val_mask]).item()
+            right = scores.argmax(1) == data.y
+            accuracies = [right[m].double().mean().item() for m in (data.train_mask, data.val_mask)]
+            assert run.history[epoch] == (epoch + 1, loss.item(), val_loss, *accuracies)
+            if best is None or val_loss < best[0]:
+                best = val_loss, epoch + 1, right[data.test_mask].double().mean().item()
+    assert (run.val_loss, run.best_epoch, run.test_accuracy) == best
+    assert run.val_accuracy == run.history[run.best_epoch - 1].val_accuracy
+
+
+def test_the_penalty_is_part_of_the_loss(data):
+    models = [build(model="egnn", penalty_weight=w) for w in (1e-9, 1000.0)]
+    free, held = (fit(model, data, TrainConfig(epochs=3)) for model in models)
+    assert held.history[2].train_loss > free.history[2].train_loss
+    assert isinstance(models[0], EnergeticGNN)
+
+
+def test_patience_and_epochs_end_a_run(data):
+    run = fit(build(), data, TrainConfig(epochs=500, patience=4))
+    assert run.epochs == run.best_epoch + 4 == len(run.history) < 500
+    assert fit(build(), data, TrainConfig(epochs=3)).epochs == 3
+
+
+def test_the_model_keeps_the_best_weights(data):
+    model = build()
+    run = fit(model, data, TrainConfig(epochs=300, patience=30))
+    assert run.best_epoch < run.epochs
+    assert not model.training
+    scores = model(data.x, data.graph)
+    assert F.cross_entropy(scores[data.val_mask], data.y[data.val_mask]).item() == run.val_loss
+    right = scores.argmax(1) == data.y
+    assert right[data.test_mask].double().mean().item() == run.test_accuracy
+
+
+def test_selection_by_accuracy_is_recorded(data):
+    run = fit(build(), data, TrainConfig(epochs=60, select="val_accuracy"))
+    assert run.val_accuracy == max(record.val_accuracy for record in run.history)
+    assert run.to_dict()["config"]["select"] == "val_accuracy"
+
+
+def test_test_labels_do_not_matter_before_the_end(data):
+    other = data.clone()
+    other.y = data.y.clone()
+    other.y[data.test_mask] = 0
+    first, second = fit(build(), data, SHORT), fit(build(), other, SHORT)
+    assert first.history == second.history
+    assert first.test_accuracy != second.test_accuracy
+
+
+class TwoLayers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = GCNConv(16, 8), GCNConv(8, 3)
+
+    def forward(self, x, edge_index):
+        return self.second(
+            F.dropout(self.first(x, edge_index).relu(), 0.5, self.training), edge_index
+        )
+
+
+def test_any_model_on_any_data(data):
+    plain = Data(x=data.x, y=data.y, edge_index=data.edge_index)
+    plain.train_mask, plain.val_mask, plain.test_mask = data.splits[0]
+    with seeded(0):
+        model = TwoLayers()
+    run = graphsct.fit(model, plain, TrainConfig(epochs=60))
+    assert run.test_accuracy > 0.6
+    ours = fit(GCN(16, 8, 3, 2), plain, TrainConfig(epochs=5))  # from the edge_index
+    assert ours.epochs == 5
+    sparse = data.clone()
+    sparse.x = data.x.to_sparse_csr()
+    with seeded(0):
+        model = TwoLayers()
+    again = fit(model, sparse, TrainConfig(epochs=60))
+    assert again.history == run.history
+
+
+def test_layers_that_wait_for_their_input_get_their_weights_from_the_seed(data):
+    runs = []
+    for _ in range(2):
+        model = TwoLayers()
+        model.first = GCNConv(-1, 8)
+        with seeded(0):
+            torch.nn.init.xavier_uniform_(model.second.lin.weight)
+        runs.append(fit(model, data, TrainConfig(epochs=3)))
+    assert runs[0].history == runs[1].history
+
+
+class Constant(torch.nn.Module):
+    def forward(self, x, edge_index):
+        return x[:, :3]
+
+
+def test_a_model_with_nothing_to_train_is_refused(data):
+    with pytest.raises(ModelError, match="Constant has no parameter to train"):
+        fit(Constant(), data)
+
+
+def test_callbacks_see_every_epoch(data):
+    seen = []
+    run = fit(build(), data, TrainConfig(epochs=4), callbacks=[seen.append])
+    assert tuple(seen) == run.history

@@ -1,0 +1,74 @@
+import statistics
+
+import pytest
+import torch
+
+from graphsct import datasets
+from graphsct.training import ModelConfig, TrainConfig, fit
+from graphsct.training.seeds import run_seeds, seed_folder, split_of
+from graphsct.training.trial import seeded
+
+MODEL = ModelConfig(hidden=8, control="pooled")
+CONFIG = TrainConfig(epochs=12)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.demo()
+
+
+def test_each_seed_is_a_run_of_its_own(data):
+    results = run_seeds(MODEL, data, CONFIG, [3, 1])
+    for seed, run in zip([3, 1], results.runs, strict=True):
+        with seeded(seed):
+            model = MODEL.build(data)
+        alone = fit(model, data, TrainConfig(epochs=12, seed=seed))
+        assert run.history == alone.history
+        assert run.test_accuracy == alone.test_accuracy
+    assert results.runs[0].history != results.runs[1].history
+
+
+def test_mean_and_sample_standard_deviation(data):
+    results = run_seeds(MODEL, data, CONFIG, range(4))
+    shares = [run.test_accuracy for run in results.runs]
+    assert results.test_mean == pytest.approx(sum(shares) / 4)
+    assert results.test_std == pytest.approx(statistics.stdev(shares))
+    assert run_seeds(MODEL, data, CONFIG, [0]).test_std == 0
+    values = results.to_dict()
+    assert values["test_mean"] == results.test_mean
+    assert [row["seed"] for row in values["seeds"]] == [0, 1, 2, 3]
+    assert "seed" not in values["train"]
+
+
+def test_seeds_go_through_the_splits(data):
+    many = data.clone()
+    many.splits = [datasets.PerClass(train=10, val=10, seed=k).draw(data.y) for k in range(2)]
+    results = run_seeds(MODEL, many, CONFIG, range(3))
+    assert results.splits == (0, 1, 0)
+    assert [split_of(many, seed) for seed in (7, 8)] == [1, 0]
+    with seeded(1):
+        model = MODEL.build(many)
+    expected = fit(model, many, TrainConfig(epochs=12, seed=1), split=1)
+    assert results.runs[1].history == expected.history
+
+
+def test_what_is_in_the_folder_is_not_run_again(data, tmp_path):
+    first = run_seeds(MODEL, data, CONFIG, range(2), folder=tmp_path)
+    assert seed_folder(tmp_path, 1).is_dir()
+    again = run_seeds(MODEL, data, CONFIG, range(3), folder=tmp_path)
+    assert again.runs[:2] == first.runs  # seconds and all
+    assert len(again.runs) == 3
+
+
+def test_tensorboard_gets_every_epoch(data, tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = run_seeds(MODEL, data, CONFIG, [0], folder=tmp_path, tensorboard=True).runs[0]
+    events = EventAccumulator(str(tmp_path / "seed-0")).Reload()
+    assert set(events.Tags()["scalars"]) == {
+        f"{kind}/{part}" for kind in ("loss", "accuracy") for part in ("train", "val")
+    }
+    read = [(event.step, event.value) for event in events.Scalars("loss/val")]
+    expected = [(record.epoch, record.val_loss) for record in run.history]
+    assert [step for step, _ in read] == [step for step, _ in expected]
+    assert torch.allclose(torch.tensor(read), torch.tensor(expected))
