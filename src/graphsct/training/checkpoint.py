@@ -143,5 +143,5 @@ def saving(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise TrainingError(
             f"cannot write to {folder}: {error.strerror or error}. What was written before is "
-            "whole: mend it and start again with the same folder, or use another"
+            "whole; when there is room, go on in the same folder (--resume), or use another"
         ) from error
