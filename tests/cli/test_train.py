@@ -1,12 +1,15 @@
 import json
 import os
+import signal
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from graphsct import datasets
 from graphsct.cli import app
 from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.progress import Progress
 from graphsct.training.seeds import run_seeds
 
 FAST = ("--hidden", 8, "--epochs", 6, "--seeds", 2)
@@ -157,3 +160,31 @@ def test_cora_is_learnt_from_its_sparse_features(real, out):
     other = run(*line, "--resume")
     assert other.exit_code == 1
     assert "data.normalize is False there, None here" in other.stderr
+
+
+def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
+    def press(self, record):
+        if record.epoch == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "__call__", press)
+        result = run(*FAST, "--out", out)
+    assert result.exit_code == 130
+    assert "seed 0;" in result.stdout
+    assert "±" not in result.stdout  # of one run
+    assert result.stderr == (f"interrupted: the same command with --resume goes on in {out}\n")
+    assert run(*FAST, "--out", out, "--resume").exit_code == 0
+    expected = run(*FAST, "--out", out.with_name("whole"), "--json")
+    seeds = json.loads((out / "results.json").read_text())["seeds"]
+    for row, other in zip(seeds, json.loads(expected.stdout)["seeds"], strict=True):
+        assert {**row, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_threads_are_set_and_recorded(out):
+    before = torch.get_num_threads()
+    try:
+        assert run(*FAST, "--threads", 2, "--out", out).exit_code == 0
+    finally:
+        torch.set_num_threads(before)
+    assert json.loads((out / "config.json").read_text())["versions"]["threads"] == 2

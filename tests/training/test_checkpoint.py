@@ -175,6 +175,9 @@ def test_a_loss_that_is_not_finite_keeps_the_last_good_checkpoint(data, tmp_path
 
     with pytest.raises(TrainingError, match=r"in epoch 8 .* nan .*checkpoint of epoch 5 is kept"):
         fit(model, data, CONFIG, folder=tmp_path, callbacks=[poison])
+    with pytest.raises(TrainingError, match=r"in epoch 8 .*checkpoint of epoch 5 is kept"):
+        model = build(norm=None)  # right from the checkpoint on
+        fit(model, data, CONFIG, folder=tmp_path, callbacks=[poison])
     resumed = fit(build(norm=None), data, CONFIG, folder=tmp_path)
     assert resumed.history == fit(build(norm=None), data, CONFIG).history
 
@@ -235,7 +238,7 @@ def child(folder, config, limit_at, said):
     torch.set_num_threads(1)
 
     def callback(record):
-        time.sleep(0.001)
+        time.sleep(0.005)  # so slow that no machine finishes before it is killed
         if record.epoch == limit_at:
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 

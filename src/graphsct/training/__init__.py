@@ -3,6 +3,18 @@
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
 from graphsct.training.run import Epoch, Run
+from graphsct.training.seeds import Results, run_seeds
 from graphsct.training.selection import Selection
+from graphsct.training.tensorboard import TensorBoard
 
-__all__ = ["Epoch", "ModelConfig", "Run", "Selection", "TrainConfig", "fit"]
+__all__ = [
+    "Epoch",
+    "ModelConfig",
+    "Results",
+    "Run",
+    "Selection",
+    "TensorBoard",
+    "TrainConfig",
+    "fit",
+    "run_seeds",
+]

@@ -51,6 +51,7 @@ class SingleRunFolder:
     def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
         self.folder = folder
         self.identity = json.loads(json.dumps(identity))  # as it comes back from a file
+        self.kept = 0  # the epoch of the checkpoint
         self._lock = FileLock(folder / ".lock", timeout=0)
 
     def __enter__(self) -> Self:
@@ -77,12 +78,16 @@ class SingleRunFolder:
         header = {"identity": self.identity, "seconds": checkpoint.seconds}
         with saving(self.folder):
             self._write(_CHECKPOINT, checkpoint.tensors, header)
+            self.kept = history[-1].epoch
             write_jsonl(self.folder / _HISTORY, [record._asdict() for record in history])
 
     def load(self) -> Checkpoint | None:
         """The last checkpoint, if there is one."""
         found = self._read(_CHECKPOINT)
-        return None if found is None else Checkpoint(found[0], found[1]["seconds"])
+        if found is None:
+            return None
+        self.kept = len(found[0]["history"])
+        return Checkpoint(found[0], found[1]["seconds"])
 
     def finish(self, run: Run, weights: dict[str, Tensor]) -> None:
         """Keep the result instead of the checkpoint."""
@@ -143,5 +148,5 @@ def saving(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise TrainingError(
             f"cannot write to {folder}: {error.strerror or error}. What was written before is "
-            "whole: mend it and start again with the same folder, or use another"
+            "whole; when there is room, go on in the same folder (--resume), or use another"
         ) from error

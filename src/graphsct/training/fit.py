@@ -139,7 +139,7 @@ def _materialize(model: torch.nn.Module, problem: Problem, config: TrainConfig) 
 def _check_finite(record: Epoch, config: TrainConfig, store: SingleRunFolder | None) -> None:
     if math.isfinite(record.train_loss) and math.isfinite(record.val_loss):
         return
-    last = record.epoch - 1 - (record.epoch - 1) % config.checkpoint_every
+    last = store.kept if store is not None else 0
     kept = f"; the checkpoint of epoch {last} is kept in {store.folder}" if store and last else ""
     raise TrainingError(
         f"in epoch {record.epoch} the training loss is {record.train_loss} and the validation loss "
