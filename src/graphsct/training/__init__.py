@@ -2,7 +2,8 @@
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
+from graphsct.training.many import fit_many
 from graphsct.training.run import Epoch, Run
 from graphsct.training.selection import Selection
 
-__all__ = ["Epoch", "ModelConfig", "Run", "Selection", "TrainConfig", "fit"]
+__all__ = ["Epoch", "ModelConfig", "Run", "Selection", "TrainConfig", "fit", "fit_many"]

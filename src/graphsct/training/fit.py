@@ -23,7 +23,7 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
 from graphsct.training.trial import Trial, seeded
 
-__all__ = ["fit"]
+__all__ = ["check_finite", "fit"]
 
 
 def fit(
@@ -101,7 +101,7 @@ def _train(
             started -= checkpoint.seconds
         while not trial.over and not interrupted:
             record = trial.step()
-            _check_finite(record, config, store)
+            check_finite(record, config, store)
             for callback in callbacks:
                 callback(record)
             interrupted = asked() and not trial.over
@@ -125,7 +125,8 @@ def _train(
     return run
 
 
-def _check_finite(record: Epoch, config: TrainConfig, store: SingleRunFolder | None) -> None:
+def check_finite(record: Epoch, config: TrainConfig, store: SingleRunFolder | None) -> None:
+    """Refuse an epoch whose losses are no numbers."""
     if math.isfinite(record.train_loss) and math.isfinite(record.val_loss):
         return
     last = record.epoch - 1 - (record.epoch - 1) % config.checkpoint_every
