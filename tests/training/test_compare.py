@@ -62,12 +62,14 @@ def test_ctrl_c_ends_everything_and_resume_goes_on(data, tmp_path, monkeypatch):
         patch.setattr(Progress, "__call__", press)
         found = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "cut")
     assert found.interrupted
-    assert [run.epochs for run in found.results.runs] == [7]
+    assert [run.epochs for run in found.results.runs] == [7, 7]
     assert found.without is None
     again = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "cut", resume=True)
     assert not again.interrupted
-    assert again.differences == expected.differences
-    assert again.results.runs[0].history == expected.results.runs[0].history
+    assert again.differences == pytest.approx(expected.differences)
+    pairs = zip(again.results.runs, expected.results.runs, strict=True)
+    for one, other in pairs:  # resumed runs go on one by one: the same up to rounding
+        assert torch.allclose(torch.tensor(one.history), torch.tensor(other.history), rtol=1e-3)
 
 
 def test_bad_data_and_models_delete_nothing(data, tmp_path):

@@ -1,3 +1,5 @@
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -8,6 +10,7 @@ from graphsct import TrainingError, fit, fit_many
 from graphsct.datasets import csbm, demo
 from graphsct.datasets.splits import Fractions
 from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.progress import Progress
 from graphsct.training.trial import seeded
 
 CONFIG = TrainConfig(epochs=60, patience=12, learning_rate=0.02, checkpoint_every=10)
@@ -112,12 +115,15 @@ def test_an_interrupted_batch_goes_on(data, tmp_path):
     configs = [replace(CONFIG, seed=seed) for seed in range(3)]
     places = [tmp_path / str(seed) for seed in range(3)]
 
-    def stop(record):
-        if record.epoch == 25:
-            raise KeyboardInterrupt
+    class Stop(Progress):
+        def __call__(self, record):
+            if record.epoch == 25:
+                os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        fit_many(build(data, range(3)), data, configs, folders=places, progress=stop)
+    stop = Stop(3, CONFIG.epochs)
+    runs = fit_many(build(data, range(3)), data, configs, folders=places, progress=stop)
+    assert [run.epochs for run in runs] == [25] * 3
+    assert all(run.interrupted for run in runs)
     assert (places[0] / "checkpoint.safetensors").is_file()
     whole = fit_many(build(data, range(3)), data, configs)
     check_same(whole, fit_many(build(data, range(3)), data, configs, folders=places))

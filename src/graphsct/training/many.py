@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from graphsct.training.fit import check_finite, fit
 from graphsct.training.identity import identify
 from graphsct.training.interrupt import interruptible
 from graphsct.training.problem import Problem
+from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
 from graphsct.training.selection import Selection
 from graphsct.training.trial import fits_engine, make_engine, pack, seed_of, test
@@ -40,7 +41,7 @@ def fit_many(
     splits: Sequence[int | Split | None] | None = None,
     folders: Sequence[Place] | None = None,
     at_once: int | None = None,
-    progress: Callable[[Epoch], object] | None = None,
+    progress: Progress | None = None,
 ) -> list[Run]:
     """Train many models as :func:`~graphsct.fit` would one by one, in a fraction of the time.
 
@@ -57,7 +58,11 @@ def fit_many(
         folders: one for each model, as for :func:`~graphsct.fit`; a run that is already there
             goes on, or is only read if it is over
         at_once: most runs in a batch; as many as stay near the processor if left out
-        progress: called with every epoch of the first run that is still going
+        progress: shows the first run that is still going
+
+    Returns:
+        One run for each model. After Ctrl-C, those that were begun: runs that were interrupted
+        say so, and keep their best so far.
 
     Example:
         >>> from graphsct import datasets, nn
@@ -88,7 +93,7 @@ def fit_many(
             part = batch[start : start + size]
             if len(part) == 1:
                 (i,) = part
-                callbacks = [] if progress is None else [progress]
+                callbacks: list[Any] = [] if progress is None else [progress]
                 runs[i] = fit(
                     models[i],
                     data,
@@ -98,6 +103,8 @@ def fit_many(
                     callbacks=callbacks,
                     progress=False,
                 )
+                if progress is not None:
+                    progress.next_run()
             else:
                 made = _Batch(
                     [models[i] for i in part],
@@ -108,8 +115,8 @@ def fit_many(
                 )
                 runs.update(zip(part, made.train(), strict=True))
             if any(runs[i].interrupted for i in part):
-                raise KeyboardInterrupt
-    return [runs[i] for i in range(k)]
+                return [runs[i] for i in sorted(runs)]
+    return [runs[i] for i in sorted(runs)]
 
 
 def _begun(place: Place) -> bool:
@@ -144,7 +151,7 @@ class _Batch:
         problems: list[Problem],
         configs: list[TrainConfig],
         places: list[Place],
-        progress: Callable[[Epoch], object] | None,
+        progress: Progress | None,
     ) -> None:
         self.models, self.problems, self.configs = models, problems, configs
         self.places, self.progress = places, progress
@@ -232,6 +239,8 @@ class _Batch:
             store = self.stores[run]
             if store is not None and not interrupted[place]:
                 store.finish(self.runs[run], weights)
+            if self.progress is not None:
+                self.progress.next_run()
         rest = (~over).nonzero()[:, 0]
         self.going = [self.going[place] for place in rest.tolist()]
         if self.going:
