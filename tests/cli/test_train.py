@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 from typer.testing import CliRunner
@@ -94,6 +95,7 @@ def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
         (("--epochs", 0), "epochs is 0, expected at least 1"),
         (("--select", "test"), "select is 'test'"),
         (("--dropout", 1), "dropout is 1.0, expected a number in [0, 1)"),
+        (("--resume", "--force"), "choose one"),
         (("--compare",), "there is no control to compare with"),
         (("--config", "nowhere.json"), "nowhere.json: No such file"),
     ],
@@ -129,3 +131,29 @@ def test_a_folder_that_is_no_run_folder(tmp_path):
     assert result.exit_code == 1
     assert "is not empty and no run folder" in result.stderr
     assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+@pytest.fixture
+def real(monkeypatch, tmp_path):
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_seeds_of_texas_go_through_its_ten_splits(real, out):
+    result = run("--data", "texas", "--epochs", 3, "--seeds", 12, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "seed i on split i mod 10" in " ".join(result.stdout.split())
+    rows = json.loads((out / "results.json").read_text())["seeds"]
+    assert [row["split"] for row in rows] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
+
+
+def test_cora_is_learnt_from_its_sparse_features(real, out):
+    line = ("--data", "cora", "--seeds", 1, "--out", out)
+    result = run(*line, "--no-normalize", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["test_mean"] > 0.78
+    assert json.loads((out / "config.json").read_text())["data"]["normalize"] is False
+    other = run(*line, "--resume")
+    assert other.exit_code == 1
+    assert "data.normalize is False there, None here" in other.stderr

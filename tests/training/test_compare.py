@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -84,3 +85,25 @@ def test_bad_data_and_models_delete_nothing(data, tmp_path):
         model = ModelConfig(dropout=2.0, control="gated")
         compare_control(model, data, CONFIG, range(1), folder=tmp_path, force=True)
     assert (tmp_path / "seed-0" / "run.json").read_bytes() == before
+
+
+def test_an_interrupted_run_is_kept_but_not_averaged(data, tmp_path):
+    from graphsct.training.progress import Progress
+
+    def press(self, record):
+        if record.epoch == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    compare_control(MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False)
+    for seed in (2, 3):
+        shutil.rmtree(tmp_path / f"seed-{seed}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Progress, "__call__", press)
+        found = compare_control(
+            MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False, resume=True
+        )
+    assert [run.interrupted for run in found.results.runs] == [False, False, True, True]
+    first = [run.test_accuracy for run in found.results.runs[:2]]
+    assert found.results.test_mean == sum(first) / 2
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert [row["interrupted"] for row in written["seeds"]] == [False, False, True, True]

@@ -5,7 +5,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
 import graphsct
-from graphsct import datasets
+from graphsct import ModelError, datasets
 from graphsct.nn import GCN, EnergeticGNN
 from graphsct.training import ModelConfig, TrainConfig, fit
 from graphsct.training.trial import seeded
@@ -145,6 +145,27 @@ def test_any_model_on_any_data(data):
         model = TwoLayers()
     again = fit(model, sparse, TrainConfig(epochs=60))
     assert again.history == run.history
+
+
+def test_layers_that_wait_for_their_input_get_their_weights_from_the_seed(data):
+    runs = []
+    for _ in range(2):
+        model = TwoLayers()
+        model.first = GCNConv(-1, 8)
+        with seeded(0):
+            torch.nn.init.xavier_uniform_(model.second.lin.weight)
+        runs.append(fit(model, data, TrainConfig(epochs=3)))
+    assert runs[0].history == runs[1].history
+
+
+class Constant(torch.nn.Module):
+    def forward(self, x, edge_index):
+        return x[:, :3]
+
+
+def test_a_model_with_nothing_to_train_is_refused(data):
+    with pytest.raises(ModelError, match="Constant has no parameter to train"):
+        fit(Constant(), data)
 
 
 def test_callbacks_see_every_epoch(data):

@@ -21,7 +21,7 @@ SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
 
 def describe(found: Comparison) -> str:
     """What was trained, in a line or two."""
-    model, runs = found.results.model, found.results.runs
+    model, runs = found.results.model, found.results.counted
     seeds = f"seeds 0 to {len(runs) - 1}" if len(runs) > 1 else f"seed {runs[0].config.seed}"
     splits = f", seed i on split i mod {found.num_splits}" if found.num_splits > 1 else ""
     return (
@@ -41,13 +41,13 @@ def comparison_table(found: Comparison) -> Table:
         table.add_column(name, justify="left" if name == "control" else "right")
     for part in found.parts:
         table.add_row(*_row(part))
-    if found.without is not None:
+    if found.differences:
         table.add_row("difference, paired", percent(found.differences, sign="+"))
     return table
 
 
 def _row(results: Results) -> tuple[str, ...]:
-    runs = results.runs
+    runs = results.counted
     return (
         results.model.control or "none",
         percent([run.test_accuracy for run in runs]),
@@ -58,6 +58,11 @@ def _row(results: Results) -> tuple[str, ...]:
 
 
 def percent(shares: list[float], sign: str = "") -> str:
-    """Mean ± sample standard deviation of shares, in percent."""
-    mean = 100 * statistics.fmean(shares)
-    return f"{mean:{sign}.1f} ± {100 * deviation(shares):.1f}"
+    """Mean ± sample standard deviation of shares in percent; one alone has no deviation.
+
+    Example:
+        >>> percent([0.5, 0.6, 0.7]), percent([0.015], sign="+")
+        ('60.0 ± 10.0', '+1.5')
+    """
+    mean = f"{100 * statistics.fmean(shares):{sign}.1f}"
+    return f"{mean} ± {100 * deviation(shares):.1f}" if len(shares) > 1 else mean

@@ -65,17 +65,30 @@ def train(
     compare: Annotated[
         bool, typer.Option("--compare", help="Also without control.", rich_help_panel=_RUN)
     ] = False,
+    normalize: Annotated[
+        bool | None,
+        typer.Option(
+            "--normalize/--no-normalize",
+            help="Make each row of features sum to one; bags of words are if left out.",
+            rich_help_panel=_RUN,
+            show_default=False,
+        ),
+    ] = None,
     root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _RUN)] = None,
     out: Annotated[
         Path | None, _option("Run folder.", _RUN, "results/train/DATA-MODEL-CONTROL-DEPTH")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on in a run folder.", rich_help_panel=_RUN)
+        bool,
+        typer.Option("--resume", help="Go on in a run folder that exists.", rich_help_panel=_RUN),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Delete the runs in it.", rich_help_panel=_RUN)
+        bool,
+        typer.Option("--force", help="Delete the runs in one that exists.", rich_help_panel=_RUN),
     ] = False,
-    threads: Annotated[int | None, typer.Option(min=1, rich_help_panel=_RUN)] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Of PyTorch.", rich_help_panel=_RUN)
+    ] = None,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write event files.", rich_help_panel=_RUN)
     ] = False,
@@ -89,12 +102,15 @@ def train(
     import torch
 
     from graphsct import datasets
+    from graphsct.errors import TrainingError
     from graphsct.training.compare import compare_control
 
+    if resume and force:
+        raise TrainingError("--resume keeps the runs in a folder, --force deletes them: choose one")
     if threads is not None:
         torch.set_num_threads(threads)
     model_config, train_config = _configs(config, ctx.params)
-    loaded = datasets.load(data, root)
+    loaded = datasets.load(data, root, normalize=normalize)
     name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
     folder = out or Path("results/train") / f"{name}-{model_config.depth}"
     found = compare_control(
@@ -103,6 +119,7 @@ def train(
         train_config,
         range(seeds),
         folder=folder,
+        source={"name": data.lower(), "normalize": normalize},
         compare=compare,
         resume=resume,
         force=force,

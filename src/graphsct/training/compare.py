@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.folder import RESULTS, open_folder
+from graphsct.training.interrupt import interruptible
 from graphsct.training.problem import Problem, count_splits
 from graphsct.training.run import versions
 from graphsct.training.seeds import Results, deviation, run_seeds, split_of
@@ -48,10 +49,8 @@ class Comparison:
         if self.without is None:
             return []
         # Ctrl-C may have left fewer runs without control.
-        return [
-            a.test_accuracy - b.test_accuracy
-            for a, b in zip(self.results.runs, self.without.runs, strict=False)
-        ]
+        pairs = zip(self.results.finished, self.without.finished, strict=False)
+        return [a.test_accuracy - b.test_accuracy for a, b in pairs]
 
     @property
     def interrupted(self) -> bool:
@@ -70,6 +69,7 @@ class Comparison:
         values = {"data": self.data, **part(self.results), "versions": versions()}
         if self.without is not None:
             values["without_control"] = part(self.without)
+        if self.differences:
             values["difference_mean"] = statistics.fmean(self.differences)
             values["difference_std"] = deviation(self.differences)
         return values
@@ -82,6 +82,7 @@ def compare_control(
     seeds: Iterable[int],
     *,
     folder: Path,
+    source: Mapping[str, Any] | None = None,
     compare: bool = True,
     resume: bool = False,
     force: bool = False,
@@ -95,6 +96,7 @@ def compare_control(
         config: how to train; its own seed is not used
         seeds: one a run
         folder: for the settings, the results and the runs
+        source: how to get the data, kept with the settings; their name if left out
         compare: also train without control
         resume: go on in a folder that exists
         force: delete the runs in a folder that exists
@@ -106,26 +108,32 @@ def compare_control(
     train = config.to_dict()
     del train["seed"]
     name = str(getattr(data, "name", None) or "data")
-    settings = {"data": {"name": name}, "model": model.to_dict(), "train": train}
+    settings = {"data": dict(source or {"name": name}), "model": model.to_dict(), "train": train}
     for seed in seeds[: count_splits(data)]:  # errors shall come before a folder is touched
         Problem.of(data, split_of(data, seed))
     with seeded(seeds[0]):
         model.build(data)
     more = {"seeds": len(seeds), "versions": versions()}
     open_folder(folder, settings | more, resume=resume, force=force)
-    with_control = run_seeds(
-        model, data, config, seeds, folder=folder, tensorboard=tensorboard, title=_title(model)
-    )
-    found = Comparison(name, count_splits(data), with_control)
-    if compare and not found.interrupted:
-        plain = replace(model, control=None)
-        place = folder / "without-control"
-        without = run_seeds(
-            plain, data, config, seeds, folder=place, tensorboard=tensorboard, title=_title(plain)
+    with interruptible():
+        with_control = run_seeds(
+            model, data, config, seeds, folder=folder, tensorboard=tensorboard, title=_title(model)
         )
-        found = replace(found, without=without)
-    with saving(folder):
-        write_json(folder / RESULTS, found.to_dict())
+        found = Comparison(name, count_splits(data), with_control)
+        if compare and not found.interrupted:
+            plain, place = replace(model, control=None), folder / "without-control"
+            without = run_seeds(
+                plain,
+                data,
+                config,
+                seeds,
+                folder=place,
+                tensorboard=tensorboard,
+                title=_title(plain),
+            )
+            found = replace(found, without=without)
+        with saving(folder):
+            write_json(folder / RESULTS, found.to_dict())
     return found
 
 

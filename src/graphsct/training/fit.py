@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedParameter
 
 from graphsct.datasets.splits import Split
-from graphsct.errors import TrainingError
+from graphsct.errors import ModelError, TrainingError
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import MODELS, TrainConfig
 from graphsct.training.identity import identify
@@ -38,9 +39,9 @@ def fit(
 ) -> Run:
     """Train a model and leave it with the weights of its best epoch.
 
-    The same model, data, config and number of threads give the same result bit for bit, and so do
-    a run that was killed and its continuation. Ctrl-C ends a run after the epoch it is in and
-    keeps the best so far.
+    On a CPU the same model, data, config and number of threads give the same result bit for bit,
+    and so do a run that was killed and its continuation. Ctrl-C ends a run after the epoch it is
+    in and keeps the best so far.
 
     Args:
         model: of :mod:`graphsct.nn`, or any other that takes features and ``edge_index`` (and
@@ -65,6 +66,7 @@ def fit(
     """
     config = config or TrainConfig()
     problem = Problem.of(data, split, plain=not isinstance(model, tuple(MODELS.values())))
+    _materialize(model, problem, config)
     with ExitStack() as stack:
         store = None
         if folder is not None:
@@ -123,6 +125,15 @@ def _train(
     if store is not None and not interrupted:
         store.finish(run, trial.best)
     return run
+
+
+def _materialize(model: torch.nn.Module, problem: Problem, config: TrainConfig) -> None:
+    """Give layers that wait for their first input, such as ``GCNConv(-1, 8)``, their weights."""
+    if any(isinstance(weight, UninitializedParameter) for weight in model.parameters()):
+        with seeded(config.seed), torch.no_grad():
+            model.eval()(problem.x, *problem.edges)
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise ModelError(f"{type(model).__name__} has no parameter to train")
 
 
 def check_finite(record: Epoch, config: TrainConfig, store: SingleRunFolder | None) -> None:

@@ -10,27 +10,35 @@ from contextlib import contextmanager
 __all__ = ["interruptible"]
 
 
+class _Asked:
+    """A handler that remembers the first Ctrl-C and gives way to the second."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, signum: int, frame: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
     """Yield a function that says whether Ctrl-C was pressed; pressed twice, it stops at once.
 
-    In other threads than the main one, which gets no signals, and where somebody else looks after
-    Ctrl-C, it does nothing.
+    Inside of another one it is that one. In other threads than the main one, which gets no
+    signals, and where somebody else looks after Ctrl-C, it does nothing.
     """
-    asked = False
-
-    def ask(signum: int, frame: object) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-
+    current = signal.getsignal(signal.SIGINT)
     here = threading.current_thread() is threading.main_thread()
-    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if isinstance(current, _Asked):
+        yield lambda: current.asked
+    elif here and current is signal.default_int_handler:
+        handler = _Asked()
+        signal.signal(signal.SIGINT, handler)
+        try:
+            yield lambda: handler.asked
+        finally:
+            signal.signal(signal.SIGINT, current)
+    else:
         yield lambda: False
-        return
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield lambda: asked
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
 from typing import Any, Self
 
 from graphsct.training.run import Epoch
@@ -30,6 +32,8 @@ class Progress:
         self._console = Console(stderr=True)
         self._bar: Any = None
         self._run = 0
+        self._seen = 0
+        self._started = time.perf_counter()
 
     def __enter__(self) -> Self:
         from rich import progress as rich
@@ -39,7 +43,6 @@ class Progress:
                 rich.TextColumn("{task.description}"),
                 rich.BarColumn(bar_width=20),
                 rich.TextColumn("{task.fields[numbers]}"),
-                rich.TimeRemainingColumn(),
                 console=self._console,
                 transient=True,
             )
@@ -63,13 +66,16 @@ class Progress:
 
     def __call__(self, record: Epoch) -> None:
         """Show an epoch."""
+        self._seen += 1
         if self._bar is None:
             return
+        done = self._run * self.epochs + record.epoch
+        pace = (time.perf_counter() - self._started) / self._seen
+        left = timedelta(seconds=round(pace * (self.runs * self.epochs - done)))
         numbers = (
             f"epoch {record.epoch}/{self.epochs}  loss {record.train_loss:.3f}  "
-            f"train {record.train_accuracy:.1%}  val {record.val_accuracy:.1%}  at most"
+            f"train {record.train_accuracy:.1%}  val {record.val_accuracy:.1%}  at most {left} left"
         )
-        done = self._run * self.epochs + record.epoch
         self._bar.update(self._task, completed=done, numbers=numbers)
 
     def _label(self) -> str:

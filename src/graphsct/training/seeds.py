@@ -11,6 +11,7 @@ from typing import Any
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
+from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.problem import count_splits
 from graphsct.training.progress import Progress
@@ -38,14 +39,24 @@ class Results:
     splits: tuple[int | None, ...]
 
     @property
+    def finished(self) -> tuple[Run, ...]:
+        """The runs that were not interrupted."""
+        return tuple(run for run in self.runs if not run.interrupted)
+
+    @property
+    def counted(self) -> tuple[Run, ...]:
+        """The runs that make up the mean: those that are finished, all if none is."""
+        return self.finished or self.runs
+
+    @property
     def test_mean(self) -> float:
         """Mean test accuracy."""
-        return statistics.fmean(run.test_accuracy for run in self.runs)
+        return statistics.fmean(run.test_accuracy for run in self.counted)
 
     @property
     def test_std(self) -> float:
         """Sample standard deviation of the test accuracy, 0 for a single run."""
-        return deviation([run.test_accuracy for run in self.runs])
+        return deviation([run.test_accuracy for run in self.counted])
 
     @property
     def interrupted(self) -> bool:
@@ -88,8 +99,8 @@ def run_seeds(
 ) -> Results:
     """Train one model for each seed, the first weights, dropout and the split from the seed.
 
-    Of data with several splits, seed ``i`` uses split ``i`` modulo their number. After Ctrl-C no
-    further seed is begun.
+    Of data with several splits, seed ``i`` uses split ``i`` modulo their number. Ctrl-C interrupts
+    the run that is under way, and no further seed is begun.
 
     Args:
         model: what to build
@@ -117,7 +128,7 @@ def run_seeds(
         with seeded(seed):
             built.append(model.build(data))
     runs: list[Run] = []
-    with ExitStack() as stack:
+    with interruptible(), ExitStack() as stack:
         bar = stack.enter_context(Progress(len(seeds), config.epochs, title)) if progress else None
         if not tensorboard:
             runs = fit_many(built, data, configs, splits=splits, folders=places, progress=bar)
