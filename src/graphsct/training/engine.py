@@ -22,7 +22,14 @@ from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.training.bends import BENDS
 from graphsct.training.config import TrainConfig
 from graphsct.training.inputs import DenseInput, SparseInput
-from graphsct.training.layers import Layer, Operators, multiply, multiply_transposed, read
+from graphsct.training.layers import (
+    LateLayer,
+    Layer,
+    Operators,
+    multiply,
+    multiply_transposed,
+    read,
+)
 from graphsct.training.masking import Masking
 from graphsct.training.stack import Stack
 
@@ -102,7 +109,9 @@ class Engine:
         self.input = first_layer(self.x, stack, self.dense_masking)
         everywhere, train, evaluate = self.operators
         convs = [(conv, f"convs.{i}") for i, conv in enumerate(first.convs)]
-        self.inner = [Layer(conv, name, stack, everywhere) for conv, name in convs[:-1]]
+        late = isinstance(first, GCN)
+        inner = LateLayer if late else Layer
+        self.inner = [inner(conv, name, stack, everywhere) for conv, name in convs[:-1]]
         self.last_train = Layer(*convs[-1], stack, train)
         self.last_eval = Layer(*convs[-1], stack, evaluate)
         self.bends = [
@@ -119,7 +128,10 @@ class Engine:
         r, e = len(self.train_rows), len(self.eval_rows)
         kept = first.num_layers
         self.hidden = [make(n, k * d) for _ in range(kept)]  # inputs of the convolutions
-        self.mixed = [make(n, k * d) for _ in range(kept - 1)]
+        if late:
+            self.mixed = [make(n + m, k * d)] * (kept - 1)  # not needed backward
+        else:
+            self.mixed = [make(n, k * d) for _ in range(kept - 1)]
         self.mixed_train, self.out_train = make(r, k * d), make(r, k * d)
         self.mixed_eval, self.out_eval = make(e, k * d), make(e, k * d)
         self.noise_train = make(r, k * d)
@@ -135,7 +147,11 @@ class Engine:
             ]
         self.above = make(n + m, k * d)
         self.above_train = make(r + m, k * d)
-        self.down = [make(n, k * d), make(n, k * d)]
+        rooms = [make(n + m, k * d), make(n + m, k * d)]
+        self.down = [room[:n] for room in rooms]
+        for i, layer in enumerate(self.inner):
+            if isinstance(layer, LateLayer):
+                layer.dz_room = rooms[(i + 1) % 2]
         self.dh_0 = make(n, k * d) if self.uses_initial or self.pools_initial else make(0)
         self.dpooled_0 = make(m, k * d) if self.pools_initial else None
         self._labels(k)

@@ -31,6 +31,7 @@ from graphsct.training.stack import Stack
 
 __all__ = [
     "Eigenspace",
+    "LateLayer",
     "Layer",
     "Numbers",
     "Operators",
@@ -215,22 +216,23 @@ class Layer:
         """
         g, u, v, s, b = self.numbers
         do = self.operators
+        if s:
+            torch.add(self.eye, self.weight, alpha=b, out=self.matrix)
+        if self.control is not None:  # first, while x is still near the processor
+            center = do.everywhere.pool(x).mul_((g + u) * scale)
+            if v:
+                assert pooled_0 is not None
+                center.add_(pooled_0, alpha=v)
+            self.center = center
+            a = self.control.forward(multiply(center, self.matrix), pooled_0)
         if v:
             start = h_0 if do.rows is None else h_0.index_select(0, do.rows)
             torch.addmm(start, do.forward, x, beta=v, alpha=scale, out=mixed)
         else:
             torch.addmm(mixed, do.forward, x, beta=0, alpha=scale, out=mixed)
-        if s:
-            torch.add(self.eye, self.weight, alpha=b, out=self.matrix)
-        multiply(mixed, self.matrix, out=out)
         self.mixed = mixed
-        if self.control is not None:
-            self.center = do.everywhere.pool(x).mul_((g + u) * scale)
-            if v:
-                assert pooled_0 is not None
-                self.center.add_(pooled_0, alpha=v)
-            do.here.add(self.control.forward(multiply(self.center, self.matrix), pooled_0), out)
-        return out
+        multiply(mixed, self.matrix, out=out)
+        return out if self.control is None else do.here.add(a, out)
 
     def backward(
         self,
@@ -255,10 +257,11 @@ class Layer:
         _, _, v, _, b = self.numbers
         rows, r = self.operators.rows, len(dz)
         transposed = self.matrix.transpose(1, 2)
+        if self.control is not None:
+            dp, dp_0 = self.control.backward(self.operators.here.pool(dz))
         dmixed = multiply(dz, transposed, out=above[:r])
         multiply_transposed(self.mixed, dz, self.weight_grad, b)
         if self.control is not None:
-            dp, dp_0 = self.control.backward(self.operators.here.pool(dz))
             dcenter = multiply(dp, transposed, out=above[r:])
             k = len(self.weight)
             self.weight_grad.baddbmm_(
@@ -273,6 +276,60 @@ class Layer:
         elif v:
             dh_0.add_(dmixed, alpha=v)
         return torch.addmm(out, self.operators.backward, above, beta=0, alpha=scale, out=out)
+
+
+class LateLayer(Layer):
+    r"""A convolution of GCN in the other order, :math:`\mathbf Z = \mathbf G \mathbf T + \mathbf Q
+    \mathbf A(\mathbf Q^\top \mathbf T)` with :math:`\mathbf T = \mathbf X \mathbf W`.
+
+    Then the control goes through the convolution's own sparse product in both directions,
+    :math:`[\mathbf G \; \mathbf Q]`, and no product of coordinates is left.
+    """
+
+    #: The gradient of the output and room for that of the control behind it; ``(n + m, k d)``.
+    dz_room: Tensor
+
+    def forward(
+        self,
+        x: Tensor,
+        scale: float,
+        h_0: Tensor,
+        pooled_0: Tensor | None,
+        *,
+        mixed: Tensor,
+        out: Tensor,
+    ) -> Tensor:
+        r"""As :meth:`Layer.forward`, with ``mixed`` for :math:`[\mathbf T; \mathbf A]`; its shape:
+        ``(n + m, k d)``, ``(n, k d)`` uncontrolled.
+        """
+        self.x = x
+        self.matrix = self.weight if scale == 1 else scale * self.weight
+        t = multiply(x, self.matrix, out=mixed[: len(x)])
+        if self.control is not None:
+            a = self.control.forward(self.operators.everywhere.pool(t), pooled_0)
+            mixed[len(x) :].copy_(a)
+        return torch.addmm(out, self.operators.backward, mixed, beta=0, out=out)
+
+    def backward(
+        self,
+        dz: Tensor,
+        scale: float,
+        dh_0: Tensor,
+        dpooled_0: Tensor | None,
+        *,
+        above: Tensor,
+        out: Tensor,
+    ) -> Tensor:
+        """As :meth:`Layer.backward`, with ``dz`` the first rows of ``dz_room``."""
+        if self.control is not None:
+            dp, dp_0 = self.control.backward(self.operators.everywhere.pool(dz))
+            self.dz_room[len(dz) :].copy_(dp)
+            if dpooled_0 is not None and dp_0 is not None:
+                dpooled_0.add_(dp_0)
+        dt = above[: len(dz)]
+        torch.addmm(dt, self.operators.backward, self.dz_room, beta=0, out=dt)
+        multiply_transposed(self.x, dt, self.weight_grad, scale)
+        return multiply(dt, self.matrix.transpose(1, 2), out=out)
 
 
 def take_rows(matrix: Tensor, rows: Tensor) -> Tensor:
