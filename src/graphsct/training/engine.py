@@ -301,7 +301,7 @@ class Engine:
         logs = torch.log_softmax(scores, dim=2)
         loss = -(logs.gather(2, self.train_y)[:, :, 0] * self.train_shares).sum(0)
         dscores = logs.exp_().sub_(self.one_hot).mul_(self.train_shares.unsqueeze(2))
-        dscores = dscores.view(len(x), k * classes)
+        dscores = dscores.view(x.shape[0], k * classes)
         multiply_transposed(x, dscores, self.stack.grad["output.weight"], scale)
         torch.sum(dscores, dim=0, out=self.stack.grad["output.bias"].view(-1))
         dx = multiply(dscores, scaled.transpose(1, 2))
@@ -338,7 +338,7 @@ class Engine:
 
     def _backward_initial(self, dx: Tensor) -> Tensor:
         """Gradient before the first activation, whose result goes three ways."""
-        if not len(self.dh_0):
+        if not self.dh_0.numel():
             noise = self.noise[0]
             return self._through(dx, self.conv_masking, noise, self.dropped[0], self.hidden[0], 0)
         if self.conv_masking:

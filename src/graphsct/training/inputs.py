@@ -29,7 +29,7 @@ class SparseInput:
     def __init__(self, x: Tensor, stack: Stack, masking: Masking) -> None:
         weight = stack.value["input.weight"]
         k, f, d = weight.shape
-        n, entries = len(x), len(x.values())
+        n, entries = x.shape[0], len(x.values())
         self.weight = weight.view(k * f, d)
         self.weight_grad = stack.grad["input.weight"].view(k * f, d)
         self.bias, self.bias_grad = stack.value["input.bias"], stack.grad["input.bias"]
@@ -58,8 +58,8 @@ class SparseInput:
             matrix = self.dropped
         product = self.product
         torch.addmm(product, matrix, self.weight, beta=0, alpha=self.scale, out=product)
-        runs = product.view(len(self.bias), len(out), -1)
-        apart = out.view(len(out), len(self.bias), -1)
+        runs = product.view(self.bias.shape[0], out.shape[0], -1)
+        apart = out.view(out.shape[0], self.bias.shape[0], -1)
         torch.add(runs.transpose(0, 1), self.bias, out=apart)
         return out
 
@@ -68,9 +68,9 @@ class SparseInput:
         torch.sum(dz, dim=0, out=self.bias_grad.view(-1))
         if self.masking:
             torch.index_select(self.values, 0, self.order, out=self.back_values)
-        if len(self.bias) > 1:
-            runs = self.product.view(len(self.bias), len(dz), -1)
-            runs.copy_(dz.view(len(dz), len(self.bias), -1).transpose(0, 1))
+        if self.bias.shape[0] > 1:
+            runs = self.product.view(self.bias.shape[0], dz.shape[0], -1)
+            runs.copy_(dz.view(dz.shape[0], self.bias.shape[0], -1).transpose(0, 1))
             dz = self.product
         grad = self.weight_grad
         torch.addmm(grad, self.back, dz, beta=0, alpha=self.scale, out=grad)
@@ -88,7 +88,7 @@ class DenseInput:
 
     def forward(self, *, training: bool, out: Tensor) -> Tensor:
         """Write into ``out``; shape: ``(n, k d)``."""
-        apart = out.view(len(out), len(self.bias), -1)
+        apart = out.view(out.shape[0], self.bias.shape[0], -1)
         for run, weight in enumerate(self.weight):
             x, scale = self.x, 1.0
             if training and self.masking:
@@ -100,7 +100,7 @@ class DenseInput:
     def backward(self, dz: Tensor) -> None:
         """Fill the gradients; shape of ``dz``: ``(n, k d)``."""
         torch.sum(dz, dim=0, out=self.bias_grad.view(-1))
-        apart = dz.view(len(dz), len(self.bias), -1)
+        apart = dz.view(dz.shape[0], self.bias.shape[0], -1)
         for run, grad in enumerate(self.weight_grad):
             scale = self.masking.scales[run] if self.masking else 1.0
             x = self.seen[run].t()

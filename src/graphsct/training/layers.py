@@ -50,7 +50,7 @@ def multiply(x: Tensor, w: Tensor, out: Tensor | None = None) -> Tensor:
     """Each run's features times its own matrix; ``(n, k d), (k, d, e) -> (n, k e)``."""
     k, _, e = w.shape
     if out is None:
-        out = x.new_empty(len(x), k * e)
+        out = x.new_empty(x.shape[0], k * e)
     if k == 1:
         return torch.mm(x, w[0], out=out)
     if out.numel() < _SMALL:  # one call and a copy are faster than a call for each run
@@ -62,7 +62,7 @@ def multiply(x: Tensor, w: Tensor, out: Tensor | None = None) -> Tensor:
 
 def multiply_transposed(x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -> Tensor:
     """Gradient of a weight; ``(n, k d), (n, k e) -> (k, d, e)``."""
-    k = len(out)
+    k = out.shape[0]
     if k == 1:
         return torch.addmm(out[0], x.t(), y, beta=0, alpha=scale, out=out[0])
     left = _apart(x, k).transpose(1, 2)
@@ -71,7 +71,8 @@ def multiply_transposed(x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -
 
 def _apart(x: Tensor, k: int) -> Tensor:
     """``(n, k d) -> (k, n, d)``, a view."""
-    return x.view(len(x), k, -1).transpose(0, 1)
+    n, width = x.shape
+    return x.as_strided((k, n, width // k), (width // k, width, 1), x.storage_offset())
 
 
 class Eigenspace:
@@ -255,7 +256,7 @@ class Layer:
             out: where to write the result; shape: ``(n, k d)``
         """
         _, _, v, _, b = self.numbers
-        rows, r = self.operators.rows, len(dz)
+        rows, r = self.operators.rows, dz.shape[0]
         transposed = self.matrix.transpose(1, 2)
         if self.control is not None:
             dp, dp_0 = self.control.backward(self.operators.here.pool(dz))
@@ -263,7 +264,7 @@ class Layer:
         multiply_transposed(self.mixed, dz, self.weight_grad, b)
         if self.control is not None:
             dcenter = multiply(dp, transposed, out=above[r:])
-            k = len(self.weight)
+            k = self.weight.shape[0]
             self.weight_grad.baddbmm_(
                 _apart(self.center, k).transpose(1, 2), _apart(dp, k), alpha=b
             )
@@ -304,10 +305,10 @@ class LateLayer(Layer):
         """
         self.x = x
         self.matrix = self.weight if scale == 1 else scale * self.weight
-        t = multiply(x, self.matrix, out=mixed[: len(x)])
+        t = multiply(x, self.matrix, out=mixed[: x.shape[0]])
         if self.control is not None:
             a = self.control.forward(self.operators.everywhere.pool(t), pooled_0)
-            mixed[len(x) :].copy_(a)
+            mixed[x.shape[0] :].copy_(a)
         return torch.addmm(out, self.operators.backward, mixed, beta=0, out=out)
 
     def backward(
@@ -323,10 +324,10 @@ class LateLayer(Layer):
         """As :meth:`Layer.backward`, with ``dz`` the first rows of ``dz_room``."""
         if self.control is not None:
             dp, dp_0 = self.control.backward(self.operators.everywhere.pool(dz))
-            self.dz_room[len(dz) :].copy_(dp)
+            self.dz_room[dz.shape[0] :].copy_(dp)
             if dpooled_0 is not None and dp_0 is not None:
                 dpooled_0.add_(dp_0)
-        dt = above[: len(dz)]
+        dt = above[: dz.shape[0]]
         torch.addmm(dt, self.operators.backward, self.dz_room, beta=0, out=dt)
         multiply_transposed(self.x, dt, self.weight_grad, scale)
         return multiply(dt, self.matrix.transpose(1, 2), out=out)
@@ -376,7 +377,7 @@ class _Pooled:
         da = da.view(self.p.shape)
         torch.mul(da, self.p, out=self.weight_grad)
         torch.sum(da, dim=0, out=self.bias_grad)
-        return torch.mul(da, self.weight, out=torch.empty_like(da)).view(len(da), -1), None
+        return torch.mul(da, self.weight, out=torch.empty_like(da)).view(da.shape[0], -1), None
 
 
 class _Gated:
@@ -407,14 +408,14 @@ class _Gated:
 
     def forward(self, p: Tensor, p_0: Tensor | None) -> Tensor:
         assert p_0 is not None
-        k = len(self.weight)
-        self.gate = torch.softmax(p.view(len(p), k, -1), dim=2).view(p.shape)
+        k = self.weight.shape[0]
+        self.gate = torch.softmax(p.view(p.shape[0], k, -1), dim=2).view(p.shape)
         self.mapped = self._map(p, p_0)
         return self.gate * self.mapped
 
     def backward(self, da: Tensor) -> tuple[Tensor, Tensor | None]:
         dp, dp_0 = self._map_backward(da * self.gate)
-        runs = len(da), len(self.weight), -1
+        runs = da.shape[0], self.weight.shape[0], -1
         through = torch.ops.aten._softmax_backward_data(
             (da * self.mapped).view(runs), self.gate.view(runs), 2, da.dtype
         )

@@ -53,10 +53,10 @@ class Masking:
             rows: those that each run looks at, if they differ; no others get new numbers, so that
                 a run uses as many as it would alone
         """
-        apart = noise.view(len(noise), len(self.rates), -1)
+        apart = noise.view(noise.shape[0], len(self.rates), -1)
         d = apart.shape[2]
         for run, (stream, rate) in enumerate(zip(self.streams, self.rates, strict=True)):
-            count = len(noise) if rows is None else len(rows[run])
+            count = noise.shape[0] if rows is None else rows[run].shape[0]
             lanes = stream.draw(count * d, rate).view(count, d)
             if rows is None:
                 apart[:, run].copy_(lanes)
@@ -74,7 +74,7 @@ class Masking:
     def rescale(self, x: Tensor) -> Tensor:
         """Multiply by the scales in place if runs differ in them; shape: ``(n, k d)``."""
         if not self.alike:
-            x.view(len(x), len(self.rates), -1).mul_(self._scales.to(x.dtype))
+            x.view(x.shape[0], len(self.rates), -1).mul_(self._scales.to(x.dtype))
         return x
 
     def draw_run(self, run: int, x: Tensor, out: Tensor) -> float:
@@ -95,7 +95,7 @@ class Masking:
         k = len(self.rates)
         parts = noise.view(k, -1)
         for part, stream, rate in zip(parts, self.streams, self.rates, strict=True):
-            part.copy_(stream.draw(len(part), rate))
+            part.copy_(stream.draw(part.shape[0], rate))
         if not self.alike:
             parts.sub_(self._thresholds.to(noise.dtype))
         _threshold(values, noise, self._threshold, grad_input=out)
