@@ -10,7 +10,7 @@ probability of being kept, so that the expectation is exact.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -43,15 +43,25 @@ class Rate:
 
 
 class Lanes:
-    """A stream of random lanes, seeded by one number of PyTorch's generator.
+    """A stream of random lanes, which begins with :meth:`reseed`.
 
     Args:
         generator: draws the seed; PyTorch's own if left out, so that ``torch.manual_seed`` decides
     """
 
     def __init__(self, generator: torch.Generator | None = None) -> None:
-        seed = torch.empty((), dtype=torch.int64).random_(generator=generator)
-        self._bits = np.random.SFC64(int(seed))
+        self._generator = generator
+        self._bits = np.random.SFC64(0)
+        self._state: Any = dict(self._bits.state)
+
+    def reseed(self) -> Self:
+        """Begin anew with a seed of three words."""
+        words = torch.ones(4, dtype=torch.int64)  # the fourth is a counter
+        words[:3].random_(generator=self._generator)
+        self._state["state"] = {"state": words.numpy().view(np.uint64)}
+        self._bits.state = self._state  # a third of the time of a new SFC64
+        self._bits.random_raw(12)  # its seed is mixed after twelve rounds
+        return self
 
     def draw(self, count: int, rate: Rate) -> Tensor:
         """Random whole numbers, int8 or int16; shape: ``(count,)``."""
@@ -82,5 +92,5 @@ def dropout(x: Tensor, p: float) -> Tensor:
         p: the rate, in [0, 1)
     """
     rate = Rate(p)
-    lanes = Lanes().draw(x.numel(), rate).view(x.shape).to(x.device)
+    lanes = Lanes().reseed().draw(x.numel(), rate).view(x.shape).to(x.device)
     return _Dropout.apply(x, lanes, rate)  # type: ignore[no-any-return, no-untyped-call]

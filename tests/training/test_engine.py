@@ -148,7 +148,7 @@ def test_dropout_keeps_the_expectation(control):
 def stream(engine):
     from graphsct.dropout import Lanes
 
-    return Lanes(engine.generators[0])
+    return Lanes(engine.generators[0]).reseed()
 
 
 def train(engine, epochs):
