@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphsct import datasets, geometry, nn, smoothness, training
     from graphsct.graph import Graph
     from graphsct.training.fit import fit
+    from graphsct.training.many import fit_many
 
 __all__ = [
     "DataError",
@@ -27,6 +28,7 @@ __all__ = [
     "UnreachableError",
     "datasets",
     "fit",
+    "fit_many",
     "geometry",
     "nn",
     "smoothness",
@@ -36,7 +38,11 @@ __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
 _MODULES = {"datasets", "geometry", "nn", "smoothness", "training"}
-_HOMES = {"Graph": "graphsct.graph", "fit": "graphsct.training.fit"}
+_HOMES = {
+    "Graph": "graphsct.graph",
+    "fit": "graphsct.training.fit",
+    "fit_many": "graphsct.training.many",
+}
 
 if not TYPE_CHECKING:  # a type checker would take any name for a public one
 

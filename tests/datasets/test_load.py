@@ -48,8 +48,9 @@ def test_real_set_is_as_the_catalogue_says(name, warm):
     assert tuple(int(mask.sum()) for mask in data.splits[0]) == SPLITS[name]
     assert len(data.splits) == (10 if name in LOOPS else 1)
     assert data.x.layout == torch.sparse_csr
-    rows = torch.arange(len(data.y)).repeat_interleave(data.x.crow_indices().diff())
-    sums = torch.zeros(len(data.y)).index_add_(0, rows, data.x.values())
+    scaled = load(name, warm, normalize=True).x
+    rows = torch.arange(len(data.y)).repeat_interleave(scaled.crow_indices().diff())
+    sums = torch.zeros(len(data.y)).index_add_(0, rows, scaled.values())
     assert ((sums - 1).abs() < 1e-5).logical_or(sums == 0).all()
     smaller = data.x.values().numel() * 8 + data.x.crow_indices().numel() * 4
     assert smaller < data.x.shape[0] * data.x.shape[1] * 4
@@ -86,7 +87,7 @@ def test_citeseer_nodes_without_a_label_row_have_no_label(warm):
 
 
 def test_physics_has_the_features_of_the_file_and_a_split_from_the_seed(warm):
-    data = load("physics", warm, normalize=False)
+    data = load("physics", warm)
     with np.load(warm / "Coauthor/Physics/raw/ms_academic_phy.npz") as file:
         assert data.x.crow_indices().numpy().tolist() == file["attr_indptr"].tolist()
         columns = np.sort(file["attr_indices"][: file["attr_indptr"][1]])
@@ -100,7 +101,7 @@ def test_physics_has_the_features_of_the_file_and_a_split_from_the_seed(warm):
 
 
 def test_features_as_they_are(warm):
-    data = load("texas", warm, normalize=False)
+    data = load("texas", warm)
     assert set(data.x.values().tolist()) == {1.0}
 
 

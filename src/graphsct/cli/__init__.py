@@ -15,6 +15,7 @@ __all__ = ["app", "main"]
 
 # Command -> the module that holds its Typer `app`, imported when the command is named.
 _COMMANDS = {
+    "bench": "graphsct.cli.bench",
     "data": "graphsct.cli.data",
     "demo": "graphsct.cli.demo",
     "figure": "graphsct.cli.figure",

@@ -66,14 +66,11 @@ def train(
         bool, typer.Option("--compare", help="Also without control.", rich_help_panel=_RUN)
     ] = False,
     normalize: Annotated[
-        bool | None,
+        bool,
         typer.Option(
-            "--normalize/--no-normalize",
-            help="Make each row of features sum to one; bags of words are if left out.",
-            rich_help_panel=_RUN,
-            show_default=False,
+            "--normalize", help="Make each row of features sum to one.", rich_help_panel=_RUN
         ),
-    ] = None,
+    ] = False,
     root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _RUN)] = None,
     out: Annotated[
         Path | None, _option("Run folder.", _RUN, "results/train/DATA-MODEL-CONTROL-DEPTH")

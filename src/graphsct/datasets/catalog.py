@@ -75,11 +75,6 @@ class Entry:
         path = self.elsewhere.get(file, f"{self.folder}/{file}")
         return _checksums().get(path)
 
-    @property
-    def bag_of_words(self) -> bool:
-        """Whether features count words; Ogbn-arxiv's are embeddings with signs."""
-        return self.source != "OGB"
-
 
 @cache
 def _checksums() -> dict[str, str]:

@@ -32,7 +32,7 @@ def load(
     *,
     split: int = 0,
     seed: int = 0,
-    normalize: bool | None = None,
+    normalize: bool = False,
     drop_duplicates: bool = False,
 ) -> Any:
     """Load one of the paper's data sets as a PyTorch Geometric ``Data`` that carries ``.graph``.
@@ -51,8 +51,8 @@ def load(
         split: which of the ten splits of Cornell, Texas, Wisconsin, Chameleon or Squirrel
         seed: draws the split of Physics, whose files have none, and what is generated; no other
             set depends on it
-        normalize: make each row of features sum to one; if left out, bags of words are
-            normalised and the embeddings of Ogbn-arxiv are not
+        normalize: make each row of features sum to one, as GCN and GCNII were published; left out,
+            because a GCN of ours loses about four points on Cora by it (``docs/choices.md``)
         drop_duplicates: keep one of each group of duplicate nodes of Chameleon or Squirrel
 
     Example:
@@ -83,7 +83,7 @@ def load(
         y=y,
         splits=splits,
         split=split,
-        normalize=entry.bag_of_words if normalize is None else normalize,
+        normalize=normalize,
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from graphsct.dropout import dropout as drop
 from graphsct.errors import ModelError
 from graphsct.nn.memory import Memory
 
@@ -43,16 +43,17 @@ class Linear(torch.nn.Linear):
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """:func:`torch.nn.functional.dropout`; of a sparse CSR matrix, the stored values."""
-    if not isinstance(x, Tensor) or x.layout != torch.sparse_csr:
-        return F.dropout(x, p, training)
-    return _sparse_dropout(x, p) if training and p > 0 else x
+    """Dropout of all entries; of a sparse CSR matrix, of the stored values."""
+    if not training or p == 0 or not isinstance(x, Tensor):
+        return x
+    dropped: Tensor = _sparse_dropout(x, p) if x.layout == torch.sparse_csr else drop(x, p)
+    return dropped
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
 def _sparse_dropout(x: Tensor, p: float) -> Tensor:
     transpose = _transpose(x)
-    values = F.dropout(x.values(), p)
+    values = drop(x.values(), p)
     dropped = _with_values(x, values)
     other = _Transpose(_with_values(transpose.matrix, values[transpose.order]), transpose.order)
     _TRANSPOSES.remember((dropped,), other)

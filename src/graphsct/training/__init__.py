@@ -2,6 +2,7 @@
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
+from graphsct.training.many import fit_many
 from graphsct.training.run import Epoch, Run
 from graphsct.training.seeds import Results, run_seeds
 from graphsct.training.selection import Selection
@@ -16,5 +17,6 @@ __all__ = [
     "TensorBoard",
     "TrainConfig",
     "fit",
+    "fit_many",
     "run_seeds",
 ]

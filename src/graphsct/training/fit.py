@@ -24,7 +24,7 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
 from graphsct.training.trial import Trial, seeded
 
-__all__ = ["fit"]
+__all__ = ["check_finite", "fit"]
 
 
 def fit(
@@ -53,7 +53,9 @@ def fit(
         split: number of one of the data's splits, or three masks; if left out, the data's masks
         folder: for checkpoints, the history and the result; a run that is already there goes on,
             or is only read if it is over
-        callbacks: called with every :class:`~graphsct.training.Epoch`
+        callbacks: called with every :class:`~graphsct.training.Epoch`; a model of
+            :mod:`graphsct.nn` may hold its first weights until the run is over, unless a hook is
+            registered on one of its parts
         progress: show it, if standard error is a terminal
 
     Example:
@@ -103,7 +105,7 @@ def _train(
             started -= checkpoint.seconds
         while not trial.over and not interrupted:
             record = trial.step()
-            _check_finite(record, config, store)
+            check_finite(record, config, store)
             for callback in callbacks:
                 callback(record)
             interrupted = asked() and not trial.over
@@ -136,7 +138,8 @@ def _materialize(model: torch.nn.Module, problem: Problem, config: TrainConfig) 
         raise ModelError(f"{type(model).__name__} has no parameter to train")
 
 
-def _check_finite(record: Epoch, config: TrainConfig, store: SingleRunFolder | None) -> None:
+def check_finite(record: Epoch, config: TrainConfig, store: SingleRunFolder | None) -> None:
+    """Refuse an epoch whose losses are no numbers."""
     if math.isfinite(record.train_loss) and math.isfinite(record.val_loss):
         return
     last = store.kept if store is not None else 0

@@ -12,6 +12,7 @@ from typing import Any
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
 from graphsct.training.interrupt import interruptible
+from graphsct.training.many import fit_many
 from graphsct.training.problem import count_splits
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
@@ -59,8 +60,8 @@ class Results:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the last run was stopped before its end."""
-        return self.runs[-1].interrupted
+        """Whether a run was stopped before its end."""
+        return any(run.interrupted for run in self.runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the histories."""
@@ -107,7 +108,7 @@ def run_seeds(
         config: how to train; its own seed is not used
         seeds: one a run
         folder: each run gets a folder in it, and goes on or is read if it is there already
-        tensorboard: also write event files into these folders
+        tensorboard: also write event files into these folders; seeds are then trained one by one
         progress: show it, if standard error is a terminal
         title: what stands before the progress
 
@@ -119,22 +120,29 @@ def run_seeds(
         [0, 1, 2]
     """
     seeds = list(seeds)
+    configs = [replace(config, seed=seed) for seed in seeds]
+    splits = [split_of(data, seed) for seed in seeds]
+    places = [None if folder is None else seed_folder(folder, seed) for seed in seeds]
+    built = []
+    for seed in seeds:
+        with seeded(seed):
+            built.append(model.build(data))
     runs: list[Run] = []
     with interruptible(), ExitStack() as stack:
         bar = stack.enter_context(Progress(len(seeds), config.epochs, title)) if progress else None
-        for seed in seeds:
-            with seeded(seed):
-                built = model.build(data)
-            place = None if folder is None else seed_folder(folder, seed)
+        if not tensorboard:
+            runs = fit_many(built, data, configs, splits=splits, folders=places, progress=bar)
+            return _results(model, data, config, runs)
+        for made, own, split, place in zip(built, configs, splits, places, strict=True):
             with ExitStack() as inner:
                 callbacks: list[Any] = [] if bar is None else [bar]
-                if tensorboard and place is not None:
+                if place is not None:
                     callbacks.append(inner.enter_context(TensorBoard(place)))
                 run = fit(
-                    built,
+                    made,
                     data,
-                    replace(config, seed=seed),
-                    split=split_of(data, seed),
+                    own,
+                    split=split,
                     folder=place,
                     callbacks=callbacks,
                     progress=False,
@@ -144,6 +152,10 @@ def run_seeds(
                 bar.next_run()
             if run.interrupted:
                 break
+    return _results(model, data, config, runs)
+
+
+def _results(model: ModelConfig, data: Any, config: TrainConfig, runs: list[Run]) -> Results:
     splits = tuple(split_of(data, run.config.seed) for run in runs)
     return Results(model, config, tuple(runs), splits)
 

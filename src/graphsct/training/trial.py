@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from graphsct.graph import Graph
 from graphsct.training.config import TrainConfig
+from graphsct.training.engine import Engine, supports
 from graphsct.training.problem import Problem
 from graphsct.training.run import Epoch
 from graphsct.training.selection import Selection
 
-__all__ = ["Trial", "seeded"]
+__all__ = ["Trial", "fits_engine", "make_engine", "pack", "seed_of", "seeded", "test"]
 
 
 @contextmanager
@@ -25,14 +27,20 @@ def seeded(*seed: int) -> Iterator[None]:
 
     ``seeded(s)`` draws the first weights, ``seeded(s, 1)`` dropout, so that the two differ.
     """
-    state = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] if seed[1:] else seed[0]
     with torch.random.fork_rng():
-        torch.manual_seed(int(state))
+        torch.manual_seed(seed_of(*seed))
         yield
 
 
+def seed_of(*seed: int) -> int:
+    """One seed out of several."""
+    if len(seed) == 1:
+        return seed[0]
+    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+
+
 class Trial:
-    """Full-batch Adam on the negative log-likelihood of the training nodes and the model's penalty.
+    """One run: a way to train, the selection of its best epoch, and its history.
 
     Args:
         model: takes features and ``problem.edges``, returns scores; shape: ``(n, classes)``
@@ -43,95 +51,173 @@ class Trial:
     def __init__(self, model: Any, problem: Problem, config: TrainConfig) -> None:
         self.model = model
         self.problem = problem
-        self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
         self.epochs = config.epochs
         self.selection = Selection(config.select, config.patience)
         self.history: list[Epoch] = []
-        self.best: dict[str, Tensor] = {}
-        self._train, self._val, self._test = (mask.nonzero()[:, 0] for mask in problem.split)
+        self.way: Engine | Plain
+        if fits_engine(model, problem):
+            self.way = make_engine([model], [problem], [config], [None])
+        else:
+            self.way = Plain(model, problem, config)
 
     @property
     def over(self) -> bool:
         """Whether there is nothing left to do."""
         return self.selection.epoch >= self.epochs or bool(self.selection.stopped)
 
+    @property
+    def best(self) -> dict[str, Tensor]:
+        """The best weights so far."""
+        return self.way.weights()
+
     def step(self) -> Epoch:
         """Train for one epoch, validate, and keep the weights if they are the best so far."""
-        loss = self._descend()
-        val_loss, train_accuracy, val_accuracy = self._validate()
-        numbers = torch.stack([loss, val_loss, train_accuracy, val_accuracy]).tolist()
-        record = Epoch(self.selection.epoch + 1, *numbers)
+        numbers = torch.cat([self.way.descend(), *self.way.validate()])
+        record = Epoch(self.selection.epoch + 1, *numbers.tolist())
         self.history.append(record)
-        if self.selection.update(val_loss, val_accuracy):
-            self.best = snapshot(self.model)
+        better = self.selection.update(numbers[1], numbers[3])
+        if better:
+            self.way.remember(better)
         return record
 
-    def _descend(self) -> Tensor:
+    def test(self) -> float:
+        """Put the best weights into the model and look at the test nodes, for the only time."""
+        return test(self.model, self.best, self.problem)
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the rest of the run depends on, by name, and the history."""
+        random = torch.get_rng_state()
+        return pack(self.way.state(), self.selection.state(), self.history, random)
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Go on from :meth:`state`, bit for bit."""
+        self.way.restore(tensors)
+        prefix = "selection."
+        self.selection.restore(
+            {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        )
+        self.history = [Epoch(int(row[0]), *row[1:]) for row in tensors["history"].tolist()]
+        torch.set_rng_state(tensors["random"])
+
+
+def fits_engine(model: Any, problem: Problem) -> bool:
+    """Whether a run can be trained by the :class:`Engine`."""
+    x, graph = problem.x, problem.edges[0]
+    return (
+        supports(model) and isinstance(graph, Graph) and graph.device.type == "cpu" == x.device.type
+    )
+
+
+def make_engine(
+    models: Sequence[Any],
+    problems: Sequence[Problem],
+    configs: Sequence[TrainConfig],
+    generators: Sequence[torch.Generator | None],
+) -> Engine:
+    """An engine for runs that were checked by the model itself, which refuses wrong input."""
+    for model, problem in zip(models, problems, strict=True):
+        problem.check_scores(_scores(model, problem))
+    x, graph, y = problems[0].x, problems[0].edges[0], problems[0].y
+    return Engine(models, x, graph, y, [p.split for p in problems], configs, generators)
+
+
+@torch.no_grad()
+def _scores(model: Any, problem: Problem) -> Tensor:
+    model.eval()
+    scores: Tensor = model(problem.x, *problem.edges)
+    return scores
+
+
+def _accuracy(scores: Tensor, y: Tensor, nodes: Tensor) -> Tensor:
+    return (scores[nodes].argmax(dim=1) == y[nodes]).double().mean()
+
+
+def test(model: Any, weights: dict[str, Tensor], problem: Problem) -> float:
+    """Put weights into a model and look at the test nodes."""
+    model.load_state_dict(weights)
+    return _accuracy(_scores(model, problem), problem.y, problem.split.test.nonzero()[:, 0]).item()
+
+
+def pack(
+    way: dict[str, Tensor], selection: dict[str, Tensor], history: list[Epoch], random: Tensor
+) -> dict[str, Tensor]:
+    """What a checkpoint of one run holds."""
+    return {
+        **way,
+        **{f"selection.{name}": tensor for name, tensor in selection.items()},
+        "history": torch.tensor(history, dtype=torch.float64),
+        "random": random,
+    }
+
+
+class Plain:
+    """Full-batch Adam on the negative log-likelihood of the training nodes and the model's penalty.
+
+    Any model, by autograd; the arguments are those of :class:`Trial`, and all numbers are of shape
+    ``(1,)`` as those of an :class:`Engine` with one run.
+    """
+
+    def __init__(self, model: Any, problem: Problem, config: TrainConfig) -> None:
+        self.model = model
+        self.problem = problem
+        self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
+        self._best: dict[str, Tensor] = {}
+        self._checked = False
+        self._train, self._val, _ = (mask.nonzero()[:, 0] for mask in problem.split)
+
+    def descend(self) -> Tensor:
+        """One step of training; the loss before it."""
         self.model.train()
         self.optimizer.zero_grad()
         scores = self.model(self.problem.x, *self.problem.edges)
-        if not self.history:
+        if not self._checked:
             self.problem.check_scores(scores)
+            self._checked = True
         loss = F.cross_entropy(scores[self._train], self.problem.y[self._train])
         if hasattr(self.model, "penalty"):
             loss = loss + self.model.penalty()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return loss.detach().double()
+        return loss.detach().double().view(1)
 
     @torch.no_grad()
-    def _validate(self) -> tuple[Tensor, Tensor, Tensor]:
-        scores = self._scores()
-        val_loss = F.cross_entropy(scores[self._val], self.problem.y[self._val]).double()
-        return val_loss, self._accuracy(scores, self._train), self._accuracy(scores, self._val)
+    def validate(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Validation loss, training and validation accuracy."""
+        scores, y = _scores(self.model, self.problem), self.problem.y
+        val_loss = F.cross_entropy(scores[self._val], y[self._val]).double()
+        accuracies = (_accuracy(scores, y, nodes) for nodes in (self._train, self._val))
+        return val_loss.view(1), *(accuracy.view(1) for accuracy in accuracies)  # type: ignore[return-value]
 
-    @torch.no_grad()
-    def test(self) -> float:
-        """Put the best weights into the model and look at the test nodes, for the only time."""
-        self.model.load_state_dict(self.best)
-        return self._accuracy(self._scores(), self._test).item()
+    def remember(self, better: Tensor) -> None:
+        """Keep the weights as the best so far."""
+        self._best = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
 
-    def _scores(self) -> Tensor:
-        self.model.eval()
-        scores: Tensor = self.model(self.problem.x, *self.problem.edges)
-        return scores
-
-    def _accuracy(self, scores: Tensor, nodes: Tensor) -> Tensor:
-        return (scores[nodes].argmax(dim=1) == self.problem.y[nodes]).double().mean()
+    def weights(self) -> dict[str, Tensor]:
+        """The best weights so far."""
+        return self._best
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the rest of the run depends on, by name, and the history."""
+        """What the rest of the run depends on, besides random numbers."""
         tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
-        tensors |= {f"best.{k}": v for k, v in self.best.items()}
+        tensors |= {f"best.{k}": v for k, v in self._best.items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{k}": v for k, v in moments.items()}
-        tensors |= {f"selection.{k}": v for k, v in self.selection.state().items()}
-        tensors["history"] = torch.tensor(self.history, dtype=torch.float64)
-        tensors["random"] = torch.get_rng_state()
         return tensors
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Go on from :meth:`state`, bit for bit."""
+        """Go on from :meth:`state`."""
         parts: dict[str, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
             part, _, rest = name.partition(".")
             parts.setdefault(part, {})[rest] = tensor
         self.model.load_state_dict(parts["model"])
-        self.best = parts["best"]
+        self._best = parts["best"]
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in parts["adam"].items():
             index, _, key = name.partition(".")
             moments.setdefault(int(index), {})[key] = tensor
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
-        self.selection.restore(parts["selection"])
-        self.history = [Epoch(int(row[0]), *row[1:]) for row in tensors["history"].tolist()]
-        torch.set_rng_state(tensors["random"])
-
-
-def snapshot(model: torch.nn.Module) -> dict[str, Tensor]:
-    """A copy of all weights and buffers."""
-    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
 
 
 def param_groups(model: Any, config: TrainConfig) -> Any:

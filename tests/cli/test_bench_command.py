@@ -1,0 +1,32 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from graphsct import bench
+from graphsct.cli import app
+
+
+@pytest.fixture(autouse=True)
+def small_case(monkeypatch):
+    monkeypatch.setattr(bench, "CASES", [bench.Case("demo", "gcn", 2, 8)])
+
+
+def test_json_has_the_promised_keys():
+    command = ["bench", "--json", "--seconds", "0", "--threads", "1"]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert {"speedup_geomean", "overhead_geomean", "limit_geomean", "cases"} <= found.keys()
+    assert len(found["cases"]) == 2
+    assert found["threads"] == 1
+
+
+def test_table_and_choice():
+    command = ["bench", "--seconds", "0", "--threads", "1"]
+    result = CliRunner().invoke(app, [*command, "--cases", "demo"], catch_exceptions=False)
+    assert result.stdout.count("demo-gcn-L2-d8") == 2
+    assert "geometric means, 1 threads" in result.stdout
+    wrong = CliRunner().invoke(app, [*command, "--cases", "imdb"])
+    assert wrong.exit_code == 1
+    assert "no case has ['imdb'] in its name" in wrong.output

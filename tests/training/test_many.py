@@ -1,0 +1,137 @@
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from graphsct import TrainingError, fit, fit_many
+from graphsct.datasets import csbm, demo
+from graphsct.datasets.splits import Fractions
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.progress import Progress
+from graphsct.training.trial import seeded
+
+CONFIG = TrainConfig(epochs=60, patience=12, learning_rate=0.02, checkpoint_every=10)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """In float64: Adam's first steps are signs, which blow up the rounding of small gradients."""
+    data = demo()
+    data.x, data.graph = data.x.double(), data.graph.double()
+    return data
+
+
+def build(data, seeds, **settings):
+    models = []
+    for seed in seeds:
+        with seeded(seed):
+            models.append(ModelConfig(**{"hidden": 8, **settings}).build(data).to(data.x.dtype))
+    return models
+
+
+def check_same(alone, together):
+    assert len(alone) == len(together)
+    for one, other in zip(alone, together, strict=True):
+        assert (one.epochs, one.best_epoch) == (other.epochs, other.best_epoch)
+        assert_close(torch.tensor(one.history), torch.tensor(other.history), rtol=1e-5, atol=1e-6)
+        assert one.test_accuracy == other.test_accuracy
+        assert one.config == other.config
+
+
+@pytest.mark.parametrize("model", ["gcn", "gcnii", "egnn"])
+@pytest.mark.parametrize("control", [None, "pooled", "gated", "gated_full"])
+def test_the_same_as_one_by_one_with_dropout_and_early_stopping(data, model, control):
+    seeds = range(4)
+    configs = [replace(CONFIG, seed=seed, patience=8) for seed in seeds]
+    settings = dict(model=model, control=control, depth=3)
+    models = build(data, seeds, **settings)
+    together = fit_many(models, data, configs)
+    ones = build(data, seeds, **settings)
+    alone = [fit(m, data, c, progress=False) for m, c in zip(ones, configs, strict=True)]
+    check_same(alone, together)
+    for one, other in zip(ones, models, strict=True):
+        for key, value in one.state_dict().items():
+            assert_close(other.state_dict()[key], value, rtol=1e-4, atol=1e-5)
+
+
+def test_runs_stop_one_by_one(data):
+    configs = [replace(CONFIG, seed=seed, patience=5, epochs=300) for seed in range(6)]
+    runs = fit_many(build(data, range(6)), data, configs)
+    assert len({run.epochs for run in runs}) > 2
+    assert all(run.epochs == run.best_epoch + 5 for run in runs)
+
+
+def test_splits_learning_rates_decays_and_rates_of_their_own(data):
+    masks = [Fractions(0.3, 0.3, seed=seed).draw(data.y) for seed in range(3)]
+    configs = [
+        replace(CONFIG, learning_rate=0.01 * (i + 1), conv_weight_decay=0.001 * i, seed=i)
+        for i in range(3)
+    ]
+
+    def models():
+        made = build(data, range(3), model="gcnii", control="gated")
+        for i, model in enumerate(made):
+            model.dropout = model.conv_dropout = 0.2 * i
+        return made
+
+    together = fit_many(models(), data, configs, splits=masks)
+    alone = [
+        fit(m, data, c, split=s, progress=False)
+        for m, c, s in zip(models(), configs, masks, strict=True)
+    ]
+    check_same(alone, together)
+
+
+def test_batches_and_models_that_differ(data):
+    settings = [dict(depth=2), dict(depth=3), dict(norm="BatchNorm"), dict(depth=2), dict(depth=2)]
+    models = [build(data, [i], **s)[0] for i, s in enumerate(settings)]
+    ones = [build(data, [i], **s)[0] for i, s in enumerate(settings)]
+    together = fit_many(models, data, CONFIG, at_once=2)
+    check_same([fit(model, data, CONFIG, progress=False) for model in ones], together)
+
+
+def test_large_graphs_go_one_by_one_or_few():
+    data = csbm(3000, 6000, num_classes=3, homophily=0.8, num_features=8)
+    configs = [TrainConfig(epochs=3, seed=seed) for seed in range(3)]
+    together = fit_many(build(data, range(3), hidden=200), data, configs)
+    models = build(data, range(3), hidden=200)
+    check_same([fit(m, data, c) for m, c in zip(models, configs, strict=True)], together)
+
+
+def test_folders_hold_what_fit_would_write(data, tmp_path):
+    configs = [replace(CONFIG, seed=seed) for seed in range(3)]
+    places = [tmp_path / str(seed) for seed in range(3)]
+    first = fit_many(build(data, range(3)), data, configs, folders=places)
+    again = fit_many(build(data, range(3)), data, configs, folders=places)
+    assert again == first
+    read = fit(build(data, [1])[0], data, configs[1], folder=places[1])
+    assert read == first[1]
+
+
+def test_an_interrupted_batch_goes_on(data, tmp_path):
+    configs = [replace(CONFIG, seed=seed) for seed in range(3)]
+    places = [tmp_path / str(seed) for seed in range(3)]
+
+    class Stop(Progress):
+        def __call__(self, record):
+            if record.epoch == 25:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    stop = Stop(3, CONFIG.epochs)
+    runs = fit_many(build(data, range(3)), data, configs, folders=places, progress=stop)
+    assert [run.epochs for run in runs] == [25] * 3
+    assert all(run.interrupted for run in runs)
+    assert (places[0] / "checkpoint.safetensors").is_file()
+    whole = fit_many(build(data, range(3)), data, configs)
+    check_same(whole, fit_many(build(data, range(3)), data, configs, folders=places))
+
+
+def test_errors_teach(data):
+    with pytest.raises(TrainingError, match="2 models and 3 configs; give one for each"):
+        fit_many(build(data, range(2)), data, [CONFIG] * 3)
+    with pytest.raises(TrainingError, match="Lower learning_rate"):
+        fit_many(build(data, range(2)), data, replace(CONFIG, learning_rate=1e200))
+    assert fit_many([], data) == []
