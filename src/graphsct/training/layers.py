@@ -90,8 +90,8 @@ class Eigenspace:
             component = graph.component[rows]
             indices = torch.stack([torch.arange(len(rows)), component])
             size = (len(rows), graph.num_components)
-            self.matrix = csr(torch.sparse_coo_tensor(indices, self.basis, size))
-            self.transpose = csr(torch.sparse_coo_tensor(indices.flip(0), self.basis, size[::-1]))
+            self.matrix = csr(_coo(indices, self.basis, size))
+            self.transpose = csr(_coo(indices.flip(0), self.basis, size[::-1]))
 
     def pool(self, x: Tensor) -> Tensor:
         """``(r, k d) -> (m, k d)``"""
@@ -104,6 +104,10 @@ class Eigenspace:
         if self.single:
             return x.addr_(self.basis, a[0])
         return torch.addmm(x, self.matrix, a, out=x)
+
+
+def _coo(indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
+    return torch.sparse_coo_tensor(indices, values, size, check_invariants=False)
 
 
 def csr(matrix: Tensor) -> Tensor:
@@ -163,7 +167,11 @@ class Operators:
             loops = (node == full.col_indices()).to(graph.dtype)
             values = g * full.values() + u * loops
             full = torch.sparse_csr_tensor(
-                full.crow_indices(), full.col_indices(), values, size=full.shape
+                full.crow_indices(),
+                full.col_indices(),
+                values,
+                size=full.shape,
+                check_invariants=False,
             )
         self.forward = full if rows is None else take_rows(full, rows)
         back = full if rows is None else csr(self.forward.to_sparse(layout=torch.sparse_coo).t())
@@ -357,7 +365,7 @@ def _append(matrix: Tensor, basis: Tensor, component: Tensor, m: int) -> Tensor:
         [entries.indices(), torch.stack([torch.arange(n), component + columns])], dim=1
     )
     values = torch.cat([entries.values(), basis])
-    return csr(torch.sparse_coo_tensor(indices, values, (n, columns + m)))
+    return csr(_coo(indices, values, (n, columns + m)))
 
 
 class _Pooled:
