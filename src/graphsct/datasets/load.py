@@ -100,10 +100,7 @@ def verify(name: str, root: Root = None) -> list[RawFile]:
 
 def _with_duplicates(entry: Entry, parsed: Parsed) -> Parsed:
     if entry.source != "WikipediaNetwork":
-        raise DataError(
-            f"{entry.title} has no known duplicates; only chameleon and squirrel have, so leave "
-            "drop_duplicates out"
-        )
+        raise DataError(f"{entry.title} has no known duplicates; only chameleon and squirrel have")
     return parsed
 
 
