@@ -28,7 +28,7 @@ from graphsct.training.trial import fits_engine, make_engine, pack, seed_of, tes
 __all__ = ["fit_many"]
 
 #: Hidden features of all runs in a batch, in numbers: as many as stay near the processor.
-_NEAR = 1 << 20
+_NEAR = 1 << 18
 
 Place = str | os.PathLike[str] | None
 
