@@ -38,10 +38,8 @@ def run_cluster(
     """
     ray = require("ray", "ray")
     try:
-        if address == "local":
-            ray.init(address, num_cpus=workers, include_dashboard=False, log_to_driver=False)
-        else:
-            ray.init(address, log_to_driver=False)
+        own = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
+        ray.init(address, **own, log_to_driver=False, logging_level="error")
     except ConnectionError as error:
         raise TrainingError(
             f"there is no Ray cluster at {address!r}: {error}. Start one with 'ray start --head', "

@@ -169,8 +169,7 @@ class Study:
     def give_back(self, taken: Taken) -> None:
         """Leave a trial that was interrupted to whoever goes on."""
         with self._alone():
-            trial = self._study.trials[taken.trial.number]
-            self._begin_again(trial, tries=0)
+            self._begin_again(self.trials()[taken.trial.number], tries=0)
 
     def _value(self, score: Score) -> float:
         return float(getattr(score, self.select))
@@ -186,7 +185,7 @@ class Study:
 
     def done(self, taken: Taken, score: Score) -> None:
         """Keep the score of a trial."""
-        seen = self._study.trials[taken.trial.number].intermediate_values
+        seen = self.trials()[taken.trial.number].intermediate_values
         for rung in RUNGS:
             if rung not in seen:  # it was over before: others are measured by its last score
                 taken.trial.report(self._value(score), rung)

@@ -53,6 +53,14 @@ class Trials:
         return rows, np.array([scale * row[self.select] for row in rows])
 
     @property
+    def best(self) -> dict[str, Any]:
+        """That with the best score; of equal ones that with the better second measure."""
+        signs = {"val_accuracy": -1, "val_loss": 1}
+        order = sorted(signs, key=lambda name: name != self.select)
+        done, _ = self.scores("complete")
+        return min(done, key=lambda row: [signs[name] * row[name] for name in order])
+
+    @property
     def settings(self) -> dict[str, list[Any]]:
         """What was chosen in more than one way, and how."""
         names = [name for name in self.rows[0] if name not in _NOT_CHOSEN]
@@ -88,17 +96,22 @@ def draw_search(trials: Trials) -> Figure:
 
 def _draw_history(axes: Axes, trials: Trials) -> None:
     done, scores = trials.scores("complete")
-    given_up, low = trials.scores("pruned")
+    given_up, low_scores = trials.scores("pruned")
     x = [row["trial"] for row in done]
     better = np.maximum if trials.select == "val_accuracy" else np.minimum
     order = np.argsort(x)
     best = better.accumulate(scores[order])
-    axes.scatter([row["trial"] for row in given_up], low, label="given up early", **_HOLLOW)
+    axes.scatter([row["trial"] for row in given_up], low_scores, label="given up early", **_HOLLOW)
     axes.scatter(x, scores, label="trained to the end", **_FULL)
     axes.step(np.array(x)[order], best, where="post", color=BLACK, lw=2, label="best so far")
     axes.set(xlabel="trial", ylabel=_LABELS[trials.select])
-    axes.set_ylim(_limits(trials, scores))
-    axes.legend(loc="lower right" if trials.select == "val_accuracy" else "upper right", ncols=3)
+    low, high = _limits(trials, scores)
+    axes.set_ylim(low, high)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
+    every = np.concatenate([scores, low_scores])
+    outside = int(((every < low) | (every > high)).sum())
+    if outside:
+        axes.set_title(f"{outside} worse trials are off the scale", loc="left", fontsize=12)
 
 
 _FULL: dict[str, Any] = dict(s=34, color=BLUE, alpha=0.75, lw=0, zorder=3)
@@ -122,7 +135,7 @@ def _draw_setting(axes: Axes, trials: Trials, name: str, values: list[Any]) -> N
         x = np.array([values.index(row[name]) for row in rows], dtype=float)
         x += generator.uniform(-0.2, 0.2, len(x))
         axes.scatter(x, scores, **look)
-    best = scores.argmax() if trials.select == "val_accuracy" else scores.argmin()
+    best = rows.index(trials.best)
     ring = dict[str, Any](s=110, facecolors="none", edgecolors=ORANGE, lw=2.2, zorder=4)
     axes.scatter(x[best], scores[best], **ring)
     axes.set_xticks(range(len(values)), [_short(value) for value in values], fontsize=10.5)
