@@ -107,8 +107,8 @@ class _Group:
                     model = candidate.model.build(data)
                 if not fits_engine(model, data.views[0]):
                     raise TrainingError(
-                        f"{candidate.model.activation!r} cannot be searched with; choose from "
-                        "relu, leaky_relu, srelu, elu, selu, tanh"
+                        f"{candidate.model} cannot be searched on {data.views[0].x.device}: that "
+                        "takes data on the CPU, no norm, and an activation other than silu"
                     )
                 shapes[shape_of(model, config)].append((_Run(number, run), model, config))
         for alike in shapes.values():

@@ -75,7 +75,7 @@ def search(
             task=task,
             trials=trials,
             seed=seed,
-            runs=runs or (len(blind.views) if len(blind.views) > 1 else 2),
+            runs=max(2, len(blind.views)) if runs is None else runs,
             epochs=epochs,
             patience=patience,
             until=None if seconds is None else time.time() + seconds,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -32,14 +31,14 @@ def run_pool(
         stop: asked twice a second; trials under way are given back then
         show: called twice a second
     """
-    context = multiprocessing.get_context("spawn")
+    context = _context()
     asked = context.Event()
     threads = max(1, torch.get_num_threads() // workers)
 
     content = data.to_bytes()
 
     def begin() -> Any:
-        arguments = (plan, content, threads, asked, os.getpid())
+        arguments = (plan, content, threads, asked)
         process = context.Process(target=_work, args=arguments, daemon=True)
         process.start()
         return process
@@ -66,12 +65,22 @@ def run_pool(
                 going.append(begin())
 
 
-def _work(plan: Plan, content: bytes, threads: int, asked: Any, parent: int) -> None:
+def _context() -> Any:
+    """Processes that start at once, as children of one that has imported everything, if it can."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["graphsct.search.study"])
+    return context
+
+
+def _work(plan: Plan, content: bytes, threads: int, asked: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent looks after Ctrl-C
     torch.set_num_threads(threads)
+    parent = multiprocessing.parent_process()
 
     def stop() -> bool:
-        return asked.is_set() or os.getppid() != parent
+        return asked.is_set() or parent is None or not parent.is_alive()
 
     data = BlindData.from_bytes(content)
     with plan.open(data) as study:

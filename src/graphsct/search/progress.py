@@ -26,7 +26,7 @@ class SearchProgress:
     def __init__(self, trials: int, title: str, *, shown: bool = True) -> None:
         self.trials, self.title, self.shown = trials, title, shown
         self._bar: Any = None
-        self._first = 0
+        self._first: int | None = None  # trials that were there already
 
     def __enter__(self) -> Self:
         from rich import progress as rich
@@ -58,7 +58,7 @@ class SearchProgress:
             return
         counts, best = study.counts(), study.best_score()
         done = counts["trials"]
-        self._first = min(self._first or done, done)
+        self._first = done if self._first is None else self._first
         numbers = f"{done}/{self.trials} trials, {counts['pruned']} given up"
         if best is not None:
             numbers += f", best {show_score(best, study.select)}"

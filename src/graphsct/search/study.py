@@ -62,13 +62,7 @@ class Study:
         self._distributions = {name: _distribution(choices[name]) for name in choices}
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         with self._alone():
-            self._study = optuna.create_study(
-                storage=None if journal is None else journal.open(),
-                study_name=_NAME,
-                direction="maximize" if select == "val_accuracy" else "minimize",
-                pruner=optuna.pruners.MedianPruner(n_startup_trials=8),
-                load_if_exists=True,
-            )
+            self._study = self._open()
             there = self._study.user_attrs.get("identity")
             if there is None:
                 for chosen in first:
@@ -77,6 +71,18 @@ class Study:
             elif journal is not None:
                 way_out = "Go on with the same settings, or use another folder (--out)"
                 check_same(there, identity, journal.folder / JOURNAL, way_out)
+
+    def _open(self) -> optuna.Study:
+        storage = optuna.storages.InMemoryStorage() if self.journal is None else self.journal.open()
+        pruner = optuna.pruners.MedianPruner(n_startup_trials=8)
+        if _NAME in optuna.get_all_study_names(storage):
+            return optuna.load_study(study_name=_NAME, storage=storage, pruner=pruner)
+        return optuna.create_study(
+            study_name=_NAME,
+            storage=storage,
+            pruner=pruner,
+            direction="maximize" if self.select == "val_accuracy" else "minimize",
+        )
 
     def _alone(self) -> AbstractContextManager[object]:
         return nullcontext() if self.journal is None else self.journal.lock

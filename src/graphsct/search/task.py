@@ -7,12 +7,18 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from graphsct.errors import TrainingError
+from graphsct.names import pick
+from graphsct.nn.activation import ACTIVATIONS
+from graphsct.nn.control import CONTROLS
+from graphsct.training.bends import BENDS
 from graphsct.training.config import Config, ModelConfig, TrainConfig, check
 
 __all__ = ["WIDTHS", "Found", "Task"]
 
 #: Numbers of channels of the paper's grid.
 WIDTHS = (16, 32, 64, 128)
+# Those with which models are trained together.
+_ACTIVATIONS = {name: make for name, make in ACTIVATIONS.items() if type(make(1)) in BENDS}
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,12 @@ class Task(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ModelConfig(model=self.model, control=self.control, activation=self.activation)
+        ModelConfig(model=self.model)
         TrainConfig(select=self.select)
+        if self.control is not None:
+            pick(CONTROLS, self.control, "control")
+        if self.activation is not None:
+            pick(_ACTIVATIONS, self.activation, "activation to search with")
         if self.depth is not None:
             check(self, "depth", self.depth >= 1, "at least 1")
         if self.max_hidden is not None:

@@ -14,6 +14,7 @@ from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.search.space import configs, few_shapes, first_choices, space
 from graphsct.search.task import Found, Task
+from graphsct.training.config import TrainConfig, check
 from graphsct.training.many import room
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Plan:
     patience: int
     until: float | None
     folder: Path | None
+
+    def __post_init__(self) -> None:
+        TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
+        for name in ("trials", "runs"):
+            check(self, name, getattr(self, name) >= 1, "at least 1")
 
     @contextmanager
     def open(self, data: BlindData) -> Iterator[Study]:

@@ -114,4 +114,6 @@ def shape_of(model: Any, config: TrainConfig) -> Any:
     ]
     weights = [(name, value.shape, value.dtype) for name, value in model.named_parameters()]
     limits = config.epochs, config.patience, config.select, config.checkpoint_every
-    return type(model), tuple(settings), tuple(weights), limits
+    # A run without dropout would draw random numbers for it beside one with it.
+    dropped = model.dropout > 0, model.conv_dropout > 0
+    return type(model), tuple(settings), tuple(weights), limits, dropped
