@@ -85,6 +85,14 @@ def test_splits_learning_rates_decays_and_rates_of_their_own(data):
     check_same(alone, together)
 
 
+def test_a_run_without_dropout_is_the_same_beside_one_with_it(data):
+    def models():
+        return [build(data, [0], conv_dropout=rate)[0] for rate in (0.0, 0.5)]
+
+    together = fit_many(models(), data, CONFIG)
+    check_same([fit(model, data, CONFIG, progress=False) for model in models()], together)
+
+
 def test_batches_and_models_that_differ(data):
     settings = [dict(depth=2), dict(depth=3), dict(norm="BatchNorm"), dict(depth=2), dict(depth=2)]
     models = [build(data, [i], **s)[0] for i, s in enumerate(settings)]

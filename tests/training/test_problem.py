@@ -1,4 +1,5 @@
 import math
+from dataclasses import fields
 
 import pytest
 import torch
@@ -6,7 +7,7 @@ import torch
 from graphsct import DataError, ModelError, datasets
 from graphsct.nn import GCN
 from graphsct.training import TrainConfig, fit
-from graphsct.training.problem import Problem
+from graphsct.training.problem import Blind, Problem
 
 
 @pytest.fixture
@@ -144,3 +145,16 @@ def test_plain_gives_what_any_model_takes(data):
     edges = Problem.of(data, plain=True).edges
     assert edges[0] is data.edge_index
     assert edges[1] is data.edge_weight
+
+
+def test_a_blind_problem_has_no_test_nodes_and_no_labels_but_those_that_are_used(data):
+    problem = Problem.of(data)
+    blind = problem.blind()
+    assert type(blind) is Blind
+    assert {field.name for field in fields(blind)} == {"x", "edges", "y", "train", "val", "name"}
+    seen = data.train_mask | data.val_mask
+    assert torch.equal(blind.y[seen], data.y[seen])
+    assert bool((blind.y[~seen] == -1).all())
+    blind.check_scores(torch.zeros(len(data.y), data.num_classes))
+    with pytest.raises(DataError, match="build it with out_channels"):
+        blind.check_scores(torch.zeros(len(data.y), 1))

@@ -1,0 +1,118 @@
+"""The search itself."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from graphsct.files import write_json, write_jsonl
+from graphsct.search.blind import BlindData
+from graphsct.search.progress import SearchProgress
+from graphsct.search.task import Found, Task
+from graphsct.search.worker import Plan, work
+from graphsct.training.checkpoint import saving
+from graphsct.training.interrupt import interruptible
+from graphsct.training.run import versions
+
+if TYPE_CHECKING:
+    from graphsct.search.study import Study
+
+__all__ = ["search"]
+
+
+def search(
+    task: Task,
+    *,
+    trials: int,
+    seed: int = 0,
+    runs: int | None = None,
+    data: Any = None,
+    storage: str | os.PathLike[str] | None = None,
+    root: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+    epochs: int = 1500,
+    patience: int = 100,
+    seconds: float | None = None,
+    workers: int = 1,
+    ray: str | None = None,
+) -> Found:
+    """Search for the best settings of a model by validation alone; test nodes are never seen.
+
+    Args:
+        task: what to search
+        trials: how many there shall be in all, with those that are in the folder already
+        seed: of what is tried, and of the first run of each trial; run i has this seed plus i
+        runs: of each trial, whose mean is its score; if left out, 2 on a fixed split, else one for
+            each split
+        data: loaded by the name in the task if left out
+        storage: folder of the study, for as many processes as there are; a study that is there
+            goes on, whatever became of those who had it. In memory if left out
+        root: folder with the raw files of data sets
+        progress: show it, if standard error is a terminal
+        epochs: of each run, at most
+        patience: of each run, in epochs
+        seconds: begin no further trial after this time
+        workers: number of processes
+        ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
+            must be one that all its machines share
+
+    Example:
+        >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
+        >>> found = search(task, trials=3, epochs=20)
+        >>> found.trials, found.model.depth
+        (3, 2)
+    """
+    blind = BlindData.of(_load(task, root) if data is None else data)
+    with ExitStack() as stack:
+        alone = workers == 1 and ray is None
+        if storage is None and not alone:
+            storage = stack.enter_context(TemporaryDirectory())
+        plan = Plan(
+            task=task,
+            trials=trials,
+            seed=seed,
+            runs=max(2, len(blind.views)) if runs is None else runs,
+            epochs=epochs,
+            patience=patience,
+            until=None if seconds is None else time.time() + seconds,
+            folder=None if storage is None else Path(storage).absolute(),
+        )
+        study = stack.enter_context(plan.open(blind))
+        bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))
+        stop = stack.enter_context(interruptible())
+        bar(study)
+        if alone:
+            work(plan, study, blind, stop, bar)
+        elif ray is None:
+            from graphsct.search.pool import run_pool
+
+            run_pool(plan, blind, workers, stop, lambda: bar(study))
+        else:
+            from graphsct.search.cluster import run_cluster
+
+            run_cluster(plan, blind, workers, stop, lambda: bar(study), address=ray)
+        found = plan.found(study, interrupted=stop())
+        if storage is not None:
+            _write(study, found, Path(storage))
+    return found
+
+
+def _load(task: Task, root: Any) -> Any:
+    from graphsct import datasets
+
+    return datasets.load(task.data, root, normalize=task.normalize)
+
+
+def _title(task: Task) -> str:
+    depth = "" if task.depth is None else task.depth
+    return f"{task.data} {task.model}{depth} {task.control or 'plain'}"
+
+
+def _write(study: Study, found: Found, folder: Path) -> None:
+    with saving(folder):
+        write_jsonl(folder / "trials.jsonl", study.rows())
+        write_json(folder / "best.json", {**found.to_dict(), "versions": versions()})

@@ -1,0 +1,79 @@
+import os
+from dataclasses import fields
+
+import pytest
+import torch
+
+from graphsct import datasets
+from graphsct.search.blind import BlindData
+from graphsct.training import ModelConfig
+from graphsct.training.problem import Blind
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.demo()
+
+
+def test_it_holds_neither_test_nodes_nor_their_labels(data):
+    blind = BlindData.of(data)
+    assert {field.name for field in fields(blind)} == {
+        "views",
+        "graph",
+        "num_features",
+        "num_classes",
+    }
+    (view,) = blind.views
+    assert type(view) is Blind
+    hidden = ~(data.train_mask | data.val_mask)
+    assert bool((view.y[hidden] == -1).all())
+    assert bool((view.y[~hidden] >= 0).all())
+
+
+def test_models_are_built_from_it(data):
+    model = ModelConfig(control="pooled", hidden=8).build(BlindData.of(data))
+    (view,) = BlindData.of(data).views
+    assert model(view.x, *view.edges).shape == (300, 3)
+
+
+def test_data_without_a_graph_get_one(data):
+    plain = data.clone()
+    del plain.graph
+    assert BlindData.of(plain).graph.num_components == data.graph.num_components
+
+
+def test_other_processes_get_the_same(data):
+    blind = BlindData.of(data)
+    other = BlindData.from_bytes(blind.to_bytes())
+    assert other.identity() == blind.identity()
+    assert other.num_classes == 3
+
+
+def test_identity_depends_on_all_but_the_test_labels(data):
+    def identity(**changes):
+        other = data.clone()
+        for name, value in changes.items():
+            setattr(other, name, value)
+        if "train_mask" in changes:
+            del other.splits
+        return BlindData.of(other).identity()
+
+    same = identity(y=torch.where(data.test_mask, (data.y + 1) % 3, data.y))
+    assert same == BlindData.of(data).identity()
+    assert identity(y=(data.y + 1) % 3) != same
+    assert identity(x=2 * data.x) != same
+    fewer = data.train_mask.clone()
+    fewer[fewer.nonzero()[0]] = False
+    assert identity(train_mask=fewer) != same
+
+
+def test_ten_splits_are_ten_views(monkeypatch, tmp_path):
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path))
+    texas = datasets.load("texas")
+    blind = BlindData.of(texas)
+    assert len(blind.views) == 10
+    for view, split in zip(blind.views, texas.splits, strict=True):
+        assert torch.equal(view.train, split.train)
+        assert bool((view.y[split.test] == -1).all())

@@ -1,0 +1,95 @@
+from dataclasses import replace
+from statistics import fmean
+from typing import get_type_hints
+
+import pytest
+
+from graphsct import TrainingError, fit
+from graphsct.datasets import demo
+from graphsct.search.blind import BlindData
+from graphsct.search.evaluate import Candidate, Score, evaluate
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.trial import seeded
+
+TRAIN = TrainConfig(epochs=130, patience=130, select="val_accuracy")
+MODEL = ModelConfig(hidden=8)
+
+
+class Judge:
+    def __init__(self, hopeless=()):
+        self.given_up = hopeless
+        self.rungs, self.scores, self.lost = [], {}, []
+
+    def hopeless(self, candidate, epoch, score):
+        self.rungs.append((candidate, epoch))
+        return candidate in self.given_up
+
+    def done(self, candidate, score):
+        assert candidate not in self.scores
+        self.scores[candidate] = score
+
+    def diverged(self, candidate, seconds):
+        self.lost.append(candidate)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return demo()
+
+
+@pytest.fixture(scope="module")
+def blind(data):
+    return BlindData.of(data)
+
+
+def test_the_objective_is_typed_blind():
+    assert get_type_hints(evaluate)["data"] is BlindData
+    assert not any("test" in name for name in Score._fields)
+
+
+def test_a_score_is_the_mean_of_what_fit_validates(data, blind):
+    other = replace(MODEL, depth=3, dropout=0.2)
+    judge = Judge()
+    evaluate([Candidate(MODEL, TRAIN, 2), Candidate(other, TRAIN, 3)], blind, judge)
+    assert judge.rungs == [(0, 100), (1, 100)]
+    for number, model, runs in ((0, MODEL, 2), (1, other, 3)):
+        alone = []
+        for seed in range(runs):
+            with seeded(seed):
+                made = model.build(data)
+            alone.append(fit(made, data, replace(TRAIN, seed=seed), progress=False))
+        score = judge.scores[number]
+        assert score.val_accuracy == pytest.approx(fmean(run.val_accuracy for run in alone))
+        assert score.val_loss == pytest.approx(fmean(run.val_loss for run in alone), rel=1e-3)
+        assert score.seconds > 0
+
+
+def test_the_hopeless_and_the_diverged_leave_the_others(blind):
+    wild = replace(TRAIN, learning_rate=1e30)
+    trials = [Candidate(MODEL, train, 2) for train in (TRAIN, wild, TRAIN)]
+    judge = Judge(hopeless=(2,))
+    evaluate(trials, blind, judge)
+    assert judge.lost == [1]
+    assert judge.rungs == [(0, 100), (2, 100)]
+    assert list(judge.scores) == [0]
+    alone = Judge()
+    evaluate(trials[:1], blind, alone)
+    assert judge.scores[0].val_accuracy == pytest.approx(alone.scores[0].val_accuracy, abs=0.02)
+
+
+def test_it_stops_when_asked_and_tells_nothing(blind):
+    asked = []
+
+    def stop():
+        asked.append(True)
+        return len(asked) > 20
+
+    judge = Judge()
+    evaluate([Candidate(MODEL, TRAIN, 2)], blind, judge, stop)
+    assert not judge.scores and not judge.rungs
+    assert len(asked) < 30
+
+
+def test_models_that_cannot_be_trained_so_are_refused(blind):
+    with pytest.raises(TrainingError, match=r"activation='silu'.* cannot be searched on cpu"):
+        evaluate([Candidate(replace(MODEL, activation="silu"), TRAIN, 1)], blind, Judge())

@@ -1,0 +1,44 @@
+import optuna
+import pytest
+
+from graphsct import TrainingError
+from graphsct.search.journal import JOURNAL, Journal
+
+
+def test_a_process_that_has_ended_is_gone_and_another_is_not(tmp_path):
+    with Journal(tmp_path) as journal:
+        with Journal(tmp_path) as other:
+            assert not journal.is_gone(other.worker)
+        assert journal.is_gone(other.worker)
+        assert not journal.is_gone(journal.worker)
+        assert journal.is_gone(None)
+        (tmp_path / ".workers" / "killed").write_text("")  # nobody holds it
+        assert journal.is_gone("killed")
+        assert [path.name for path in (tmp_path / ".workers").iterdir()] == [journal.worker]
+    assert not list((tmp_path / ".workers").iterdir())
+
+
+def test_what_was_written_in_part_is_cut_off(tmp_path):
+    with Journal(tmp_path) as journal:
+        optuna.create_study(storage=journal.open(), study_name="s").set_user_attr("a", 1)
+        path = tmp_path / JOURNAL
+        whole = path.read_bytes()
+        path.write_bytes(whole + b'{"op_code": 2, "study')
+        study = optuna.create_study(storage=journal.open(), study_name="s", load_if_exists=True)
+        study.set_user_attr("b", 2)
+        assert path.read_bytes().startswith(whole)
+        again = optuna.load_study(storage=journal.open(), study_name="s")
+        assert again.user_attrs == {"a": 1, "b": 2}
+
+
+def test_folders_of_others_are_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(TrainingError, match="is not empty and no study"), Journal(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_where_the_folder_should_be(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(TrainingError, match="cannot write to"), Journal(tmp_path / "taken"):
+        pass

@@ -1,0 +1,146 @@
+import json
+import multiprocessing
+import os
+import signal
+import time
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from graphsct import TrainingError, datasets
+from graphsct.search import Found, Task, search
+from graphsct.search.progress import SearchProgress
+from graphsct.training.batch import Batch
+
+TASK = Task("demo", "gcn", None, 2, max_hidden=16)
+FAST = {"epochs": 12, "patience": 12}
+
+
+def tried(folder):
+    rows = [json.loads(line) for line in (folder / "trials.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+
+
+def test_it_finds_what_its_trials_gave_and_writes_it_down(tmp_path):
+    found = search(TASK, trials=6, storage=tmp_path, **FAST)
+    assert (found.trials, found.seeds_per_trial, found.interrupted) == (6, 2, False)
+    assert (found.train.epochs, found.train.select) == (12, "val_accuracy")
+    rows = tried(tmp_path)
+    assert len(rows) == 6
+    assert found.score == max(row["val_accuracy"] for row in rows)
+    written = json.loads((tmp_path / "best.json").read_text())
+    assert Found.from_dict(written) == found
+    assert "torch" in written["versions"]
+
+
+def test_the_same_seed_tries_the_same_and_another_does_not(tmp_path):
+    folders = [tmp_path / name for name in "abc"]
+    for folder, seed in zip(folders, (0, 0, 1), strict=True):
+        search(TASK, trials=8, storage=folder, seed=seed, **FAST)
+    first, same, other = map(tried, folders)
+    assert first == same
+    assert first[4:] != other[4:]
+
+
+def test_a_study_in_parts_is_the_whole_study(tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    search(TASK, trials=8, storage=whole, **FAST)
+    search(TASK, trials=4, storage=parts, **FAST)
+    assert search(TASK, trials=8, storage=parts, **FAST).trials == 8
+    assert tried(parts) == tried(whole)
+
+
+@pytest.mark.parametrize("select", ["val_accuracy", "val_loss"])
+def test_labels_of_test_nodes_change_nothing(tmp_path, select):
+    task = replace(TASK, select=select)
+    data = datasets.demo()
+    other = data.clone()
+    other.y = torch.where(data.test_mask, (data.y + 1) % 3, data.y)
+    search(task, trials=5, data=data, storage=tmp_path / "a", **FAST)
+    search(task, trials=5, data=other, storage=tmp_path / "b", **FAST)
+    assert tried(tmp_path / "a") == tried(tmp_path / "b")
+
+
+def test_runs_of_data_with_several_splits_use_them_all():
+    data = datasets.demo()
+    rolled = [datasets.Split(*(mask.roll(shift) for mask in data.splits[0])) for shift in range(3)]
+    data.splits = rolled
+    assert search(TASK, trials=1, data=data, **FAST).seeds_per_trial == 3
+
+
+def test_other_settings_are_refused_and_harm_nothing(tmp_path):
+    search(TASK, trials=2, storage=tmp_path, **FAST)
+    before = (tmp_path / "journal.jsonl").read_bytes()
+    for change, message in [
+        ({"task": replace(TASK, select="val_loss")}, r"task\.select is 'val_accuracy' there"),
+        ({"epochs": 13}, "epochs is 12 there, 13 here"),
+        ({"runs": 3}, "runs is 2 there, 3 here"),
+        ({"task": replace(TASK, max_hidden=32)}, r"space\.hidden is \[16\] there"),
+        ({"data": datasets.csbm(300, 900, num_classes=3, num_features=16)}, r"data\.features"),
+    ]:
+        with pytest.raises(TrainingError, match=message):
+            search(**{"task": TASK, "trials": 4, "storage": tmp_path, **FAST, **change})
+    assert (tmp_path / "journal.jsonl").read_bytes() == before
+
+
+def test_time_is_up(tmp_path):
+    with pytest.raises(TrainingError, match="allow more trials or more time"):
+        search(TASK, trials=5, storage=tmp_path, seconds=0.0, **FAST)
+    assert search(TASK, trials=3, storage=tmp_path, seconds=60.0, **FAST).trials == 3
+
+
+def test_ctrl_c_gives_trials_back(tmp_path, monkeypatch):
+    def press(self, study):
+        if study.counts()["trials"] == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SearchProgress, "__call__", press)
+        found = search(TASK, trials=6, storage=tmp_path, **FAST)
+    assert found.interrupted
+    assert 2 <= found.trials < 6
+    again = search(TASK, trials=6, storage=tmp_path, **FAST)
+    assert (again.trials, again.failed, again.interrupted) == (6, 0, False)
+
+
+# Children of a server that has imported everything: real processes that start at once.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["torch_geometric.data", "graphsct.nn", "graphsct.training", "graphsct.search.study"]
+)
+
+
+def slowly(folder):
+    step = Batch.step
+
+    def slow(self):
+        time.sleep(0.02)  # so slow that no machine finishes before it is killed
+        return step(self)
+
+    Batch.step = slow
+    search(TASK, trials=60, storage=folder, **FAST)
+
+
+def test_a_killed_worker_loses_nothing(tmp_path):
+    process = PROCESSES.Process(target=slowly, args=(tmp_path,))
+    process.start()
+    journal = tmp_path / "journal.jsonl"
+    ended = partial(journal_count, journal, b'"state":1')
+    while not journal.exists() or ended() < 3:
+        assert process.is_alive()
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    before = ended()
+    found = search(TASK, trials=12, storage=tmp_path, **FAST)
+    assert (found.trials, found.failed) == (12, 0)
+    rows = tried(tmp_path)
+    assert len({row["trial"] for row in rows}) == 12
+    assert b'"again"' in journal.read_bytes()  # the trials under way were begun again
+    assert len(rows) - before >= 1
+
+
+def journal_count(journal, mark):
+    return journal.read_bytes().count(mark)

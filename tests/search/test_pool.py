@@ -1,0 +1,37 @@
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from graphsct import TrainingError
+from graphsct.datasets import demo
+from graphsct.search import Task, pool, search
+from graphsct.search.blind import BlindData
+from graphsct.search.worker import Plan
+
+TASK = Task("demo", "gcn", None, 2, max_hidden=16)
+
+
+def kill_one_child(journal):
+    while not journal.exists() or b'"worker":' not in journal.read_bytes():
+        time.sleep(0.02)
+    os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
+
+
+def test_two_workers_share_a_study_and_one_that_is_killed_is_replaced(tmp_path):
+    killer = threading.Thread(target=kill_one_child, args=(tmp_path / "journal.jsonl",))
+    killer.start()
+    found = search(TASK, trials=24, workers=2, storage=tmp_path, epochs=60)
+    killer.join()
+    assert (found.trials, found.failed) == (24, 0)
+
+
+def test_workers_that_cannot_start_end_it(tmp_path, monkeypatch):
+    plan = Plan(TASK, 4, seed=0, runs=1, epochs=5, patience=5, until=None, folder=tmp_path)
+    (tmp_path / "thesis.tex").write_text("mine")  # so that they refuse the folder
+    monkeypatch.setattr(pool, "_ACCIDENTS", 0)
+    with pytest.raises(TrainingError, match="1 workers have ended by accident"):
+        pool.run_pool(plan, BlindData.of(demo()), 1, lambda: False, lambda: None)

@@ -1,0 +1,87 @@
+import random
+
+import pytest
+
+from graphsct.datasets import demo
+from graphsct.search import Task
+from graphsct.search.space import configs, few_shapes, first_choices, space
+from graphsct.training.problem import Problem
+from graphsct.training.trial import fits_engine
+
+LIMITS = {"epochs": 30, "patience": 7, "seed": 3}
+TASKS = [
+    Task("demo", model, control, depth)
+    for model in ("gcn", "gcnii", "egnn")
+    for control in (None, "pooled", "gated")
+    for depth in (2, None)
+]
+
+
+def test_it_is_the_papers_grid():
+    choices = space(Task("cora", "gcnii", None, 16))
+    tenths = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    decays = (0, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
+    assert choices["learning_rate"] == (1e-4, 1e-3, 1e-2)
+    assert choices["conv_weight_decay"] == choices["dense_weight_decay"] == decays
+    assert choices["dropout"] == choices["alpha"] == choices["theta"] == tenths
+    assert choices["hidden"] == (16, 32, 64, 128)
+    assert choices["activation"] == ("relu", "leaky_relu")
+    assert choices["depth"] == (16,)
+    assert space(Task("cora", "egnn", None, 2))["c_max"] == (0.5, 1.0, 1.5, 2.0)
+
+
+def test_what_a_task_says_is_not_searched():
+    choices = space(Task("texas", "gcn", None, None, activation="tanh", max_hidden=40))
+    assert choices["activation"] == ("tanh",)
+    assert choices["hidden"] == (16, 32)
+    assert choices["depth"] == (2, 4, 8, 16)
+
+
+def test_egnn_keeps_its_own_activation():
+    assert space(Task("cora", "egnn", None, 2))["activation"] == ("srelu",)
+    assert space(Task("cora", "egnn", "gated", 2))["activation"] == ("srelu", "relu", "leaky_relu")
+
+
+@pytest.mark.parametrize("task", TASKS, ids=str)
+def test_everything_in_it_can_be_built_and_trained_together(task):
+    data, choices = demo(), space(task)
+    problem = Problem.of(data)
+    draw = random.Random(0)
+    trials = [{name: draw.choice(values) for name, values in choices.items()} for _ in range(5)]
+    for chosen in first_choices(task) + trials:
+        assert set(chosen) == set(choices)
+        assert all(chosen[name] in choices[name] for name in choices)
+        model, train = configs(task, chosen, **LIMITS)
+        assert (model.model, model.control) == (task.model, task.control)
+        assert (train.epochs, train.patience, train.seed) == (30, 7, 3)
+        assert train.select == task.select
+        if model.hidden < 128:
+            assert fits_engine(model.build(data), problem)
+
+
+def test_dropout_before_convolutions_and_the_share_of_the_initial_features():
+    task = Task("demo", "gcn", None, 2)
+    chosen = first_choices(task)[0]
+    assert configs(task, chosen | {"drop_convs": True, "dropout": 0.3}, **LIMITS)[0] == (
+        configs(task, chosen | {"dropout": 0.3}, **LIMITS)[0].__class__(
+            model="gcn", depth=2, dropout=0.3, conv_dropout=0.3, activation="relu", init="identity"
+        )
+    )
+    task = Task("demo", "egnn", "gated", 2)
+    chosen = first_choices(task)[0] | {"c_min": 0.4, "share": 0.5, "activation": "relu"}
+    model, _ = configs(task, chosen, **LIMITS)
+    assert (model.beta, model.offset) == (pytest.approx(0.2), None)
+
+
+def test_the_first_trials_are_the_known_ones_within_the_limits():
+    wide, narrow = (first_choices(Task("cora", "gcn", None, 2, max_hidden=d)) for d in (None, 32))
+    assert wide[0]["hidden"] == 64
+    assert narrow[0] == wide[0] | {"hidden": 32}
+    assert wide[0]["conv_weight_decay"] == 0
+    assert wide[0]["init"] == "identity"
+
+
+def test_only_few_shapes_are_worth_a_group():
+    assert few_shapes(space(Task("cora", "gcn", "pooled", 2)))
+    assert not few_shapes(space(Task("cora", "gcn", "gated", 2)))
+    assert not few_shapes(space(Task("cora", "gcnii", None, 2)))
