@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphsct.errors import ExperimentError
-from graphsct.experiments.figures import curves, trajectory
+from graphsct.experiments.figures import curves, gradients, smoothness_maps, trajectory
 from graphsct.experiments.figures.style import styled
 from graphsct.files import replacing, write_csv
 
@@ -46,6 +46,16 @@ FIGURES = {
         "trajectories of node features for three shifts alpha",
         lambda seed: trajectory.trajectories(),  # its starts are a grid
         trajectory.draw,
+    ),
+    3: Figure(
+        "normalized smoothness by layer and dimension of trained 32-layer networks",
+        smoothness_maps.smoothness_maps,
+        smoothness_maps.draw,
+    ),
+    4: Figure(
+        "norm of the output's gradient by layer over 100 epochs of training",
+        gradients.gradient_maps,
+        gradients.draw,
     ),
 }
 
