@@ -18,7 +18,7 @@ from graphsct.graph import Graph
 from graphsct.names import nearest, pick
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 
-__all__ = ["MODELS", "SELECTIONS", "ModelConfig", "TrainConfig"]
+__all__ = ["MODELS", "SELECTIONS", "Config", "ModelConfig", "TrainConfig", "check"]
 
 #: The models by the name that configurations and the command give them.
 MODELS: dict[str, type[GCN | GCNII | EnergeticGNN]] = {
@@ -31,7 +31,7 @@ MODELS: dict[str, type[GCN | GCNII | EnergeticGNN]] = {
 SELECTIONS = ("val_loss", "val_accuracy")
 
 
-class _Config:
+class Config:
     """Fields of plain types, to JSON and back."""
 
     def to_json(self) -> str:
@@ -74,6 +74,7 @@ class _Config:
 
 
 _KINDS = {
+    bool: "true or false",
     int: "a whole number",
     float: "a number",
     str: "a string",
@@ -82,7 +83,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class TrainConfig(_Config):
+class TrainConfig(Config):
     """How to train.
 
     Args:
@@ -114,11 +115,11 @@ class TrainConfig(_Config):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("epochs", "patience", "checkpoint_every"):
-            _check(self, name, getattr(self, name) >= 1, "at least 1")
-        _check(self, "learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
+            check(self, name, getattr(self, name) >= 1, "at least 1")
+        check(self, "learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
         for name in ("conv_weight_decay", "dense_weight_decay"):
-            _check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")
-        _check(self, "seed", 0 <= self.seed < 2**63, "in 0 .. 2^63 - 1")
+            check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")
+        check(self, "seed", 0 <= self.seed < 2**63, "in 0 .. 2^63 - 1")
         if self.select not in SELECTIONS:
             raise TrainingError(
                 f"select is {self.select!r}{nearest(self.select, SELECTIONS)}: it names what "
@@ -126,13 +127,14 @@ class TrainConfig(_Config):
             )
 
 
-def _check(config: Any, name: str, right: bool, expected: str) -> None:
+def check(config: Any, name: str, right: bool, expected: str) -> None:
+    """Refuse a setting that is not right."""
     if not right:
         raise TrainingError(f"{name} is {getattr(config, name)!r}, expected {expected}")
 
 
 @dataclass(frozen=True)
-class ModelConfig(_Config):
+class ModelConfig(Config):
     """Which model to build; what is ``None`` is left to the model's own default.
 
     Args:

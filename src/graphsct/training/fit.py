@@ -22,7 +22,7 @@ from graphsct.training.interrupt import interruptible
 from graphsct.training.problem import Problem
 from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
-from graphsct.training.trial import Trial, seeded
+from graphsct.training.trial import Trial, seeded, test
 
 __all__ = ["check_finite", "fit"]
 
@@ -83,11 +83,12 @@ def fit(
         callbacks = list(callbacks)
         if progress:
             callbacks.append(stack.enter_context(Progress(1, config.epochs)))
-        return _train(Trial(model, problem, config), config, store, callbacks)
+        return _train(Trial(model, problem, config), problem, config, store, callbacks)
 
 
 def _train(
     trial: Trial,
+    problem: Problem,
     config: TrainConfig,
     store: SingleRunFolder | None,
     callbacks: list[Callable[[Epoch], object]],
@@ -113,7 +114,7 @@ def _train(
                 save()
     selection = trial.selection
     run = Run(
-        test_accuracy=trial.test(),
+        test_accuracy=test(trial.model, trial.best, problem),
         val_accuracy=selection.val_accuracy.item(),
         val_loss=selection.val_loss.item(),
         best_epoch=int(selection.best_epoch),

@@ -15,7 +15,7 @@ from graphsct.graph import Graph
 from graphsct.training.config import TrainConfig
 from graphsct.training.problem import Problem
 
-__all__ = ["check_same", "identify"]
+__all__ = ["check_same", "digest", "identify"]
 
 
 def identify(model: torch.nn.Module, problem: Problem, config: TrainConfig) -> dict[str, Any]:
@@ -46,14 +46,14 @@ def _identify_data(problem: Problem) -> dict[str, Any]:
         edges = (edges[0].matrix,)
     return {
         "name": problem.name,
-        "features": _digest(problem.x),
-        "edges": " ".join(_digest(tensor) for tensor in edges),
-        "labels": _digest(problem.y),
-        **{f"{k}_mask": _digest(mask) for k, mask in problem.split._asdict().items()},
+        "features": digest(problem.x),
+        "edges": " ".join(digest(tensor) for tensor in edges),
+        "labels": digest(problem.y),
+        **{f"{k}_mask": digest(mask) for k, mask in problem.split._asdict().items()},
     }
 
 
-def _digest(tensor: Tensor) -> str:
+def digest(tensor: Tensor) -> str:
     """Shape and hash of the values."""
     parts = [tensor]
     if tensor.layout == torch.sparse_csr:

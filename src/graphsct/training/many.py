@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,18 @@ import torch
 
 from graphsct.datasets.splits import Split
 from graphsct.errors import TrainingError
+from graphsct.training.batch import Batch, shape_of
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import MODELS, TrainConfig
 from graphsct.training.fit import check_finite, fit
 from graphsct.training.identity import identify
 from graphsct.training.interrupt import interruptible
-from graphsct.training.problem import Problem
+from graphsct.training.problem import Blind, Problem
 from graphsct.training.progress import Progress
-from graphsct.training.run import Epoch, Run, versions
-from graphsct.training.selection import Selection
-from graphsct.training.trial import fits_engine, make_engine, pack, seed_of, test
+from graphsct.training.run import Run, versions
+from graphsct.training.trial import fits_engine, test
 
-__all__ = ["fit_many"]
+__all__ = ["fit_many", "room"]
 
 #: Hidden features of all runs in a batch, in numbers: as many as stay near the processor.
 _NEAR = 1 << 20
@@ -85,10 +84,10 @@ def fit_many(
     batches: dict[Any, list[int]] = {}
     for run, model in enumerate(models):
         alone = not fits_engine(model, problems[run]) or _begun(places[run])
-        batches.setdefault(run if alone else _shape(model, configs[run]), []).append(run)
+        batches.setdefault(run if alone else shape_of(model, configs[run]), []).append(run)
     runs: dict[int, Run] = {}
     for batch in batches.values():
-        size = at_once or max(1, _NEAR // _size(models[batch[0]], problems[batch[0]]))
+        size = at_once or room(models[batch[0]], problems[batch[0]])
         for start in range(0, len(batch), size):
             part = batch[start : start + size]
             if len(part) == 1:
@@ -106,7 +105,7 @@ def fit_many(
                 if progress is not None:
                     progress.next_run()
             else:
-                made = _Batch(
+                made = _Together(
                     [models[i] for i in part],
                     [problems[i] for i in part],
                     [configs[i] for i in part],
@@ -124,26 +123,17 @@ def _begun(place: Place) -> bool:
     return folder is not None and folder.is_dir() and any(folder.glob("*.safetensors"))
 
 
-def _shape(model: Any, config: TrainConfig) -> Any:
-    """Equal for models that can be trained together."""
-    settings = [
-        (path, name, value)
-        for path, module in model.named_modules()
-        for name, value in vars(module).items()
-        if isinstance(value, bool | int | float | str)
-        and name not in ("training", "dropout", "conv_dropout")
-    ]
-    weights = [(name, value.shape, value.dtype) for name, value in model.named_parameters()]
-    limits = config.epochs, config.patience, config.select, config.checkpoint_every
-    return type(model), tuple(settings), tuple(weights), limits
+def room(model: Any, problem: Blind) -> int:
+    """How many runs of a shape stay near the processor, at least one."""
+    return max(1, _NEAR // _size(model, problem))
 
 
-def _size(model: Any, problem: Problem) -> int:
+def _size(model: Any, problem: Blind) -> int:
     return len(problem.y) * int(model.hidden_channels)
 
 
-class _Batch:
-    """Runs of one shape under way."""
+class _Together:
+    """A batch with its folders, and the look at the test nodes when a run is over."""
 
     def __init__(
         self,
@@ -155,12 +145,7 @@ class _Batch:
     ) -> None:
         self.models, self.problems, self.configs = models, problems, configs
         self.places, self.progress = places, progress
-        self.generators = [
-            torch.Generator().manual_seed(seed_of(config.seed, 1)) for config in configs
-        ]
-        self.histories: list[list[Epoch]] = [[] for _ in models]
         self.runs: dict[int, Run] = {}
-        self.going = list(range(len(models)))
 
     def train(self) -> list[Run]:
         with ExitStack() as stack:
@@ -175,74 +160,51 @@ class _Batch:
                 )
             ]
             self.started = time.perf_counter()
-            first = self.configs[0]
-            self.engine = make_engine(self.models, self.problems, self.configs, self.generators)
-            self.selection = Selection(first.select, first.patience, (len(self.models),))
+            batch = self.batch = Batch(self.models, self.problems, self.configs)
             asked = stack.enter_context(interruptible())
-            while self.going:
+            while batch.going:
                 self._step()
                 stopped = asked()
-                if stopped or self.selection.epoch % first.checkpoint_every == 0:
+                if stopped or batch.epoch % batch.config.checkpoint_every == 0:
                     self._save()
-                over = self.selection.stopped | (self.selection.epoch >= first.epochs)
+                over = batch.over
                 if stopped:
-                    self._finish(torch.ones_like(over), interrupted=~over)
-                elif bool(over.any()):
-                    self._finish(over, interrupted=torch.zeros_like(over))
+                    self._finish(batch.going, interrupted=set(batch.going) - set(over))
+                else:
+                    self._finish(over)
         return [self.runs[run] for run in range(len(self.models))]
 
     def _step(self) -> None:
-        numbers = torch.stack([self.engine.descend(), *self.engine.validate()])
-        epoch = self.selection.epoch + 1
-        for place, row in enumerate(numbers.t().tolist()):
-            run = self.going[place]
-            record = Epoch(epoch, *row)
-            if not (math.isfinite(record.train_loss) and math.isfinite(record.val_loss)):
-                check_finite(record, self.configs[run], self.stores[run])
-            self.histories[run].append(record)
+        for run in self.batch.step():
+            check_finite(self.batch.histories[run][-1], self.configs[run], self.stores[run])
         if self.progress is not None:
-            self.progress(self.histories[self.going[0]][-1])
-        better = self.selection.update(numbers[1], numbers[3])
-        if bool(better.any()):
-            self.engine.remember(better)
+            self.progress(self.batch.histories[self.batch.going[0]][-1])
 
     def _save(self) -> None:
         seconds = (time.perf_counter() - self.started) / len(self.models)
-        for place, run in enumerate(self.going):
+        for run in self.batch.going:
             store = self.stores[run]
             if store is not None:
-                chosen = self.selection.state()
-                alone = {k: v if k == "epoch" else v[place] for k, v in chosen.items()}
-                random = self.generators[run].get_state()
-                history = self.histories[run]
-                tensors = pack(self.engine.state(place), alone, history, random)
-                store.save(Checkpoint(tensors, seconds), history)
+                checkpoint = Checkpoint(self.batch.state(run), seconds)
+                store.save(checkpoint, self.batch.histories[run])
 
-    def _finish(self, over: torch.Tensor, interrupted: torch.Tensor) -> None:
+    def _finish(self, over: Sequence[int], interrupted: Collection[int] = ()) -> None:
         """Let runs leave the batch."""
         seconds = (time.perf_counter() - self.started) / len(self.models)
-        for place in over.nonzero()[:, 0].tolist():
-            run = self.going[place]
-            weights = self.engine.weights(place)
+        for run in over:
+            weights = self.batch.weights(run)
             self.runs[run] = Run(
                 test_accuracy=test(self.models[run], weights, self.problems[run]),
-                val_accuracy=self.selection.val_accuracy[place].item(),
-                val_loss=self.selection.val_loss[place].item(),
-                best_epoch=int(self.selection.best_epoch[place]),
-                epochs=self.selection.epoch,
+                **self.batch.best(run)._asdict(),
                 seconds=seconds,
-                interrupted=bool(interrupted[place]),
+                interrupted=run in interrupted,
                 config=self.configs[run],
                 versions=versions(),
-                history=tuple(self.histories[run]),
+                history=tuple(self.batch.histories[run]),
             )
             store = self.stores[run]
-            if store is not None and not interrupted[place]:
+            if store is not None and run not in interrupted:
                 store.finish(self.runs[run], weights)
             if self.progress is not None:
                 self.progress.next_run()
-        rest = (~over).nonzero()[:, 0]
-        self.going = [self.going[place] for place in rest.tolist()]
-        if self.going:
-            self.engine.keep(rest)
-            self.selection.keep(rest)
+        self.batch.leave(over)

@@ -11,29 +11,60 @@ from torch import Tensor
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError, ModelError
 
-__all__ = ["Problem", "count_splits"]
+__all__ = ["Blind", "Problem", "count_splits"]
 
 _PARTS = ("train", "val", "test")
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Features, edges, labels and one split.
+class Blind:
+    """What training may look at: features, edges, labels and two masks, but no test nodes.
 
     Args:
         x: features, dense or sparse CSR; shape: ``(n, d)``
         edges: what a model takes after the features: a graph, or ``edge_index`` and perhaps
             ``edge_weight``
         y: labels, -1 for none; shape: ``(n,)``
-        split: three masks; shape of each: ``(n,)``
+        train: mask; shape: ``(n,)``
+        val: mask; shape: ``(n,)``
         name: of the data
     """
 
     x: Tensor
     edges: tuple[Any, ...]
     y: Tensor
-    split: Split
+    train: Tensor
+    val: Tensor
     name: str
+
+    def check_scores(self, scores: Any) -> None:
+        """Refuse the output of a model that cannot be scores of these labels."""
+        n = len(self.y)
+        if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != n:
+            what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
+            raise ModelError(f"the model returned {what}, expected scores of shape ({n}, classes)")
+        wrong = (self._used() & (self.y >= scores.shape[1])).nonzero()
+        if len(wrong):
+            node = int(wrong[0])
+            raise DataError(
+                f"{self.name}: node {node} has the label {int(self.y[node])}, but the model has "
+                f"the classes 0 .. {scores.shape[1] - 1}, and so do {len(wrong) - 1} others; build "
+                f"it with out_channels={int(self.y.max()) + 1}, or mend the labels"
+            )
+
+    def _used(self) -> Tensor:
+        return self.train | self.val
+
+
+@dataclass(frozen=True)
+class Problem(Blind):
+    """The same with one whole split.
+
+    Args:
+        split: three masks; shape of each: ``(n,)``
+    """
+
+    split: Split
 
     @classmethod
     def of(cls, data: Any, split: int | Split | None = None, *, plain: bool = False) -> Problem:
@@ -54,23 +85,16 @@ class Problem:
         where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
         check_split(masks, y, every_class=False, where=where)
         dense = x.to_dense() if plain and x.layout != torch.strided else x
-        return cls(dense, _edges(data, name, plain), y, masks, name)
+        edges = _edges(data, name, plain)
+        return cls(dense, edges, y, masks.train, masks.val, name, masks)
 
-    def check_scores(self, scores: Any) -> None:
-        """Refuse the output of a model that cannot be scores of these labels."""
-        n = len(self.y)
-        if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != n:
-            what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
-            raise ModelError(f"the model returned {what}, expected scores of shape ({n}, classes)")
-        used = self.split.train | self.split.val | self.split.test
-        wrong = (used & (self.y >= scores.shape[1])).nonzero()
-        if len(wrong):
-            node = int(wrong[0])
-            raise DataError(
-                f"{self.name}: node {node} has the label {int(self.y[node])}, but the model has "
-                f"the classes 0 .. {scores.shape[1] - 1}, and so do {len(wrong) - 1} others; build "
-                f"it with out_channels={int(self.y.max()) + 1}, or mend the labels"
-            )
+    def blind(self) -> Blind:
+        """What is left when the test nodes and all labels but those of the two masks are gone."""
+        y = torch.where(super()._used(), self.y, -1)
+        return Blind(self.x, self.edges, y, self.train, self.val, self.name)
+
+    def _used(self) -> Tensor:
+        return super()._used() | self.split.test
 
 
 def count_splits(data: Any) -> int:

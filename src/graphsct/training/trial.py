@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from graphsct.datasets.splits import Split
 from graphsct.graph import Graph
 from graphsct.training.config import TrainConfig
 from graphsct.training.engine import Engine, supports
-from graphsct.training.problem import Problem
+from graphsct.training.problem import Blind, Problem
 from graphsct.training.run import Epoch
 from graphsct.training.selection import Selection
 
@@ -48,7 +49,7 @@ class Trial:
         config: how
     """
 
-    def __init__(self, model: Any, problem: Problem, config: TrainConfig) -> None:
+    def __init__(self, model: Any, problem: Blind, config: TrainConfig) -> None:
         self.model = model
         self.problem = problem
         self.epochs = config.epochs
@@ -80,10 +81,6 @@ class Trial:
             self.way.remember(better)
         return record
 
-    def test(self) -> float:
-        """Put the best weights into the model and look at the test nodes, for the only time."""
-        return test(self.model, self.best, self.problem)
-
     def state(self) -> dict[str, Tensor]:
         """Everything that the rest of the run depends on, by name, and the history."""
         random = torch.get_rng_state()
@@ -100,7 +97,7 @@ class Trial:
         torch.set_rng_state(tensors["random"])
 
 
-def fits_engine(model: Any, problem: Problem) -> bool:
+def fits_engine(model: Any, problem: Blind) -> bool:
     """Whether a run can be trained by the :class:`Engine`."""
     x, graph = problem.x, problem.edges[0]
     return (
@@ -110,19 +107,22 @@ def fits_engine(model: Any, problem: Problem) -> bool:
 
 def make_engine(
     models: Sequence[Any],
-    problems: Sequence[Problem],
+    problems: Sequence[Blind],
     configs: Sequence[TrainConfig],
     generators: Sequence[torch.Generator | None],
 ) -> Engine:
     """An engine for runs that were checked by the model itself, which refuses wrong input."""
     for model, problem in zip(models, problems, strict=True):
         problem.check_scores(_scores(model, problem))
-    x, graph, y = problems[0].x, problems[0].edges[0], problems[0].y
-    return Engine(models, x, graph, y, [p.split for p in problems], configs, generators)
+    x, graph = problems[0].x, problems[0].edges[0]
+    # Labels that only another run's masks have are no secret; test nodes nobody gets.
+    y = torch.stack([problem.y for problem in problems]).amax(0)
+    splits = [Split(p.train, p.val, torch.zeros_like(p.val)) for p in problems]
+    return Engine(models, x, graph, y, splits, configs, generators)
 
 
 @torch.no_grad()
-def _scores(model: Any, problem: Problem) -> Tensor:
+def _scores(model: Any, problem: Blind) -> Tensor:
     model.eval()
     scores: Tensor = model(problem.x, *problem.edges)
     return scores
@@ -133,7 +133,7 @@ def _accuracy(scores: Tensor, y: Tensor, nodes: Tensor) -> Tensor:
 
 
 def test(model: Any, weights: dict[str, Tensor], problem: Problem) -> float:
-    """Put weights into a model and look at the test nodes."""
+    """Put weights into a model and look at the test nodes, for the only time."""
     model.load_state_dict(weights)
     return _accuracy(_scores(model, problem), problem.y, problem.split.test.nonzero()[:, 0]).item()
 
@@ -157,13 +157,13 @@ class Plain:
     ``(1,)`` as those of an :class:`Engine` with one run.
     """
 
-    def __init__(self, model: Any, problem: Problem, config: TrainConfig) -> None:
+    def __init__(self, model: Any, problem: Blind, config: TrainConfig) -> None:
         self.model = model
         self.problem = problem
         self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
         self._best: dict[str, Tensor] = {}
         self._checked = False
-        self._train, self._val, _ = (mask.nonzero()[:, 0] for mask in problem.split)
+        self._train, self._val = (mask.nonzero()[:, 0] for mask in (problem.train, problem.val))
 
     def descend(self) -> Tensor:
         """One step of training; the loss before it."""

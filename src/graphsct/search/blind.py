@@ -1,0 +1,55 @@
+"""Data without their test nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphsct.graph import Graph
+from graphsct.training.identity import digest
+from graphsct.training.problem import Blind, Problem, count_splits
+
+__all__ = ["BlindData"]
+
+
+@dataclass(frozen=True)
+class BlindData:
+    """All that a search may know of some data: one view without test nodes for each split.
+
+    There is no test mask in it, and every label of a view outside its training and validation
+    nodes is -1. Models can be built from it as from the data.
+
+    Args:
+        views: one for each split
+        graph: the graph
+        num_features: of each node
+        num_classes: how many there are
+
+    Example:
+        >>> from graphsct.datasets import demo
+        >>> blind = BlindData.of(demo())
+        >>> int((blind.views[0].y >= 0).sum()) < 300
+        True
+    """
+
+    views: tuple[Blind, ...]
+    graph: Graph
+    num_features: int
+    num_classes: int
+
+    @classmethod
+    def of(cls, data: Any) -> BlindData:
+        """Leave the test nodes of a ``Data`` out, for good."""
+        count = count_splits(data)
+        splits = range(count) if count > 1 else [None]
+        graph = getattr(data, "graph", None) or Graph.from_data(data)
+        views = (replace(Problem.of(data, split).blind(), edges=(graph,)) for split in splits)
+        return cls(tuple(views), graph, int(data.num_features), int(data.num_classes))
+
+    def identity(self) -> dict[str, str]:
+        """Plain values, equal only for the same data."""
+        first = self.views[0]
+        found = {"features": digest(first.x), "edges": digest(self.graph.matrix)}
+        for name in ("y", "train", "val"):
+            found[name] = " ".join(digest(getattr(view, name)) for view in self.views)
+        return found

@@ -1,0 +1,86 @@
+"""A study's journal in a folder: it survives ``kill -9``, and several processes may write it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import Self
+
+from filelock import FileLock, Timeout
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
+
+from graphsct.training.checkpoint import saving
+
+__all__ = ["JOURNAL", "Journal"]
+
+JOURNAL = "journal.jsonl"
+
+
+class Journal:
+    """The journal and the presence of this process in its folder, while used as a context.
+
+    Args:
+        folder: made if need be
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.worker = uuid.uuid4().hex
+        #: Held while several entries belong together.
+        self.lock = FileLock(folder / ".lock")
+        self._workers = folder / ".workers"
+        self._presence = FileLock(self._workers / self.worker, timeout=0)
+
+    def __enter__(self) -> Self:
+        with saving(self.folder):
+            self._workers.mkdir(parents=True, exist_ok=True)
+            self._presence.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._presence.release()
+        (self._workers / self.worker).unlink(missing_ok=True)
+
+    def open(self) -> JournalStorage:
+        """What Optuna reads and writes."""
+        path = str(self.folder / JOURNAL)
+        return JournalStorage(JournalFileBackend(path, _SystemLock(path)))
+
+    def is_gone(self, worker: str | None) -> bool:
+        """Whether the process of that name has ended, however it ended."""
+        if worker == self.worker:
+            return False
+        if worker is None or not (self._workers / worker).is_file():
+            return True
+        try:
+            with FileLock(self._workers / worker, timeout=0):
+                (self._workers / worker).unlink(missing_ok=True)
+        except Timeout:
+            return False
+        return True
+
+
+class _SystemLock(JournalFileOpenLock):
+    """A lock that the system takes back from a process that is killed.
+
+    Whoever gets it cuts off a last entry that another one wrote in part, as on a full disk.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._path = Path(path)
+        self._lock = FileLock(f"{path}.lock")
+
+    def acquire(self) -> bool:
+        self._lock.acquire()
+        with self._path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            if file.read() not in (b"", b"\n"):
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+        return True
+
+    def release(self) -> None:
+        self._lock.release()

@@ -1,0 +1,232 @@
+"""A study: which trials there are, who has them, and what they gave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from graphsct.errors import TrainingError
+from graphsct.search.evaluate import RUNGS, Score
+from graphsct.search.journal import JOURNAL, Journal
+from graphsct.search.space import Space, shape_names
+from graphsct.training.identity import check_same
+from graphsct.training.trial import seed_of
+
+__all__ = ["Study", "Taken", "diverged"]
+
+_NAME = "graphsct"
+_WORST = {"val_accuracy": 0.0, "val_loss": math.inf}
+# A trial that ended so many processes is not tried again.
+_TRIES = 3
+
+
+class Taken(NamedTuple):
+    """A trial that this process has, and what it has chosen."""
+
+    trial: Trial
+    chosen: dict[str, Any]
+
+
+class Study:
+    """Trials of one search, in a journal or in memory.
+
+    Args:
+        identity: what decides the result; a journal of another study is refused
+        choices: what a trial may choose
+        first: what the first trials choose
+        select: ``val_accuracy`` or ``val_loss``
+        seed: of what is chosen at random
+        journal: opened; in memory if left out
+    """
+
+    def __init__(
+        self,
+        identity: Mapping[str, Any],
+        choices: Space,
+        first: Sequence[Mapping[str, Any]],
+        *,
+        select: str,
+        seed: int,
+        journal: Journal | None = None,
+    ) -> None:
+        self.choices, self.select, self.seed, self.journal = choices, select, seed, journal
+        self._distributions = {name: _distribution(choices[name]) for name in choices}
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        with self._alone():
+            self._study = optuna.create_study(
+                storage=None if journal is None else journal.open(),
+                study_name=_NAME,
+                direction="maximize" if select == "val_accuracy" else "minimize",
+                pruner=optuna.pruners.MedianPruner(n_startup_trials=8),
+                load_if_exists=True,
+            )
+            there = self._study.user_attrs.get("identity")
+            if there is None:
+                for chosen in first:
+                    self._study.enqueue_trial(dict(chosen), skip_if_exists=True)
+                self._study.set_user_attr("identity", identity)
+            elif journal is not None:
+                way_out = "Go on with the same settings, or use another folder (--out)"
+                check_same(there, identity, journal.folder / JOURNAL, way_out)
+
+    def _alone(self) -> AbstractContextManager[object]:
+        return nullcontext() if self.journal is None else self.journal.lock
+
+    def trials(self) -> list[FrozenTrial]:
+        """All trials, in the order in which they were begun."""
+        return self._study.get_trials(deepcopy=False)
+
+    def begun(self) -> list[FrozenTrial]:
+        """Trials under way or over, without those that were begun again."""
+        trials = self.trials()
+        again = {trial.user_attrs.get("again") for trial in trials}
+        return [t for t in trials if t.state != TrialState.WAITING and t.number not in again]
+
+    def take(self, limit: int, size: Callable[[Mapping[str, Any]], int]) -> list[Taken]:
+        """Take a group of trials that can be trained together, none if there is nothing left.
+
+        Args:
+            limit: how many trials there shall be in all
+            size: called with what the first has chosen; how many the group can have
+        """
+        with self._alone():
+            self._take_over()
+            left = limit - len(self.begun())
+            if left <= 0:
+                return []
+            # From the state of the study, so that a study that goes on does not repeat itself.
+            seed = seed_of(self.seed, len(self.trials())) % 2**32
+            self._study.sampler = optuna.samplers.TPESampler(seed=seed)
+            group = [self._ask()]
+            shape = {name: group[0].chosen[name] for name in shape_names(self.choices)}
+            most = min(left, size(group[0].chosen)) if shape else 1
+            while len(group) < most:
+                if not any(trial.state == TrialState.WAITING for trial in self.trials()):
+                    self._study.enqueue_trial(shape)
+                group.append(self._ask())
+            return group
+
+    def _ask(self) -> Taken:
+        trial = self._study.ask(self._distributions)
+        if self.journal is not None:
+            trial.set_user_attr("worker", self.journal.worker)
+        return Taken(trial, self.chosen(trial.params))
+
+    def chosen(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What a trial has chosen, without the rounding of steps."""
+        return {
+            name: min(these, key=lambda value: abs(value - params[name]))
+            if isinstance(these[0], float)
+            else params[name]
+            for name, these in self.choices.items()
+        }
+
+    def _take_over(self) -> None:
+        """Begin again what processes that are gone have left; call it alone."""
+        if self.journal is None:
+            return
+        for trial in self.trials():
+            gone = self.journal.is_gone(trial.user_attrs.get("worker"))
+            if trial.state == TrialState.RUNNING and gone:
+                self._begin_again(trial, tries=1)
+
+    def _begin_again(self, trial: FrozenTrial, *, tries: int) -> None:
+        tries += trial.user_attrs.get("tries", 0)
+        known = any(other.user_attrs.get("again") == trial.number for other in self.trials())
+        if tries < _TRIES and not known:
+            # First the new one: a process that is killed in between loses nothing.
+            marks = {"again": trial.number, "tries": tries}
+            self._study.enqueue_trial(trial.params, user_attrs=marks)
+        self._study.tell(trial.number, state=TrialState.FAIL)
+
+    def give_back(self, taken: Taken) -> None:
+        """Leave a trial that was interrupted to whoever goes on."""
+        with self._alone():
+            trial = self._study.trials[taken.trial.number]
+            self._begin_again(trial, tries=0)
+
+    def _value(self, score: Score) -> float:
+        return float(getattr(score, self.select))
+
+    def hopeless(self, taken: Taken, epoch: int, score: Score) -> bool:
+        """Report a score at a rung; whether the pruner gives the trial up."""
+        taken.trial.report(self._value(score), epoch)
+        if not taken.trial.should_prune():
+            return False
+        self._note(taken, score._asdict())
+        self._study.tell(taken.trial, state=TrialState.PRUNED)
+        return True
+
+    def done(self, taken: Taken, score: Score) -> None:
+        """Keep the score of a trial."""
+        seen = self._study.trials[taken.trial.number].intermediate_values
+        for rung in RUNGS:
+            if rung not in seen:  # it was over before: others are measured by its last score
+                taken.trial.report(self._value(score), rung)
+        self._note(taken, score._asdict())
+        self._study.tell(taken.trial, self._value(score))
+
+    def diverged(self, taken: Taken, seconds: float) -> None:
+        """Give a trial the worst score."""
+        self._note(taken, {"diverged": True, "seconds": seconds})
+        self._study.tell(taken.trial, _WORST[self.select])
+
+    def _note(self, taken: Taken, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            taken.trial.set_user_attr(name, value)
+
+    def best(self) -> FrozenTrial:
+        """The trial with the best score; of equal ones that with the better second measure."""
+        done = [t for t in self.trials() if t.state == TrialState.COMPLETE and not diverged(t)]
+        if not done:
+            raise TrainingError("no trial has come to its end; allow more trials or more time")
+
+        def rank(trial: FrozenTrial) -> tuple[float, float]:
+            accuracy, loss = (trial.user_attrs[name] for name in ("val_accuracy", "val_loss"))
+            return (-accuracy, loss) if self.select == "val_accuracy" else (loss, -accuracy)
+
+        return min(done, key=rank)
+
+    def counts(self) -> dict[str, Any]:
+        """How many trials are over and how, and how long they took."""
+        over = [trial for trial in self.begun() if trial.state.is_finished()]
+        return {
+            "trials": len(over),
+            "pruned": sum(trial.state == TrialState.PRUNED for trial in over),
+            "failed": sum(trial.state == TrialState.FAIL or diverged(trial) for trial in over),
+            "seconds": sum(trial.user_attrs.get("seconds", 0.0) for trial in over),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each trial that is over, as plain values."""
+        return [
+            {
+                "trial": trial.number,
+                "state": "diverged" if diverged(trial) else trial.state.name.lower(),
+                **{name: trial.user_attrs.get(name) for name in Score._fields},
+                **self.chosen(trial.params),
+            }
+            for trial in self.begun()
+            if trial.state.is_finished()
+        ]
+
+
+def diverged(trial: FrozenTrial) -> bool:
+    """Whether a run of a trial has left all bounds."""
+    return bool(trial.user_attrs.get("diverged"))
+
+
+def _distribution(choices: tuple[Any, ...]) -> BaseDistribution:
+    """Evenly spaced numbers in their order, anything else as names."""
+    if len(choices) > 2 and all(isinstance(choice, float) for choice in choices):
+        steps = [b - a for a, b in pairwise(choices)]
+        if all(math.isclose(step, steps[0]) for step in steps):
+            return FloatDistribution(choices[0], choices[-1], step=round(steps[0], 10))
+    return CategoricalDistribution(choices)

@@ -1,0 +1,77 @@
+import json
+import os
+
+import pytest
+from typer.testing import CliRunner
+
+from graphsct.cli import app
+from graphsct.experiments.cell import Cell, Key, Settings, write_cell
+from graphsct.training import ModelConfig, TrainConfig
+
+KEY = Key("texas", "gcn", None, None, "leaky_relu")
+
+
+@pytest.fixture
+def run(tmp_path):
+    def go(*arguments):
+        line = ("reproduce", *arguments, "--out", tmp_path / "out", "--work", tmp_path / "work")
+        return CliRunner().invoke(app, [str(argument) for argument in line])
+
+    return go
+
+
+@pytest.fixture
+def real():
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+
+
+@pytest.fixture
+def texas(real, tmp_path):
+    model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
+    settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    return write_cell(tmp_path / "out", Cell(KEY, settings))
+
+
+CHOICE = ("table2", "--dataset", "texas", "--model", "gcn", "--control", "none")
+
+
+def test_a_cell_is_run_once_with_the_settings_that_are_known(run, texas):
+    result = run(*CHOICE)
+    assert result.exit_code == 0, result.output
+    assert "1 cells to run, 1 in all" in result.stderr
+    assert "about" in result.stderr
+    assert "texas-gcn-none-leaky_relu" in result.stderr and "(10 runs, val" in result.stderr
+    results = json.loads(texas.read_text())["results"]
+    assert [row["split"] for row in results] == list(range(10))
+    again = run(*CHOICE)
+    assert again.exit_code == 0
+    assert "0 cells to run" in again.stderr
+
+
+def test_cells_without_settings_ask_for_a_search(run, real):
+    result = run("table2", "--dataset", "texas", "--model", "gcnii", "--control", "none")
+    assert result.exit_code == 1
+    assert "no settings are known for this cell; search them with --trials" in result.stderr
+
+
+def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
+    result = run("table1", "--dataset", "arxiv", "--root", tmp_path)
+    assert result.exit_code == 1
+    assert "left out: 24 cells of Ogbn-arxiv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table12",), "the paper has no table 'table12'"),
+        (("depth", "--dataset", "texas"), "no cell of table 1 (depth) is left"),
+        (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),
+    ],
+)
+def test_wrong_names_are_one_line(run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert message in result.stderr and result.stderr.count("\n") == 1
