@@ -72,6 +72,16 @@ def test_a_cell_that_is_done_is_not_run_again_and_more_seeds_are_added(run, tmp_
     assert [result["seed"] for result in more.results] == [0, 1, 2]
 
 
+def test_of_known_cells_the_settings_are_taken_and_not_the_results(run, tmp_path):
+    (first,) = run([SHALLOW])
+    wrong = tuple({**result, "test_accuracy": 0.0} for result in first.cell.results)
+    (tmp_path / "out" / f"{SHALLOW.name}.json").unlink()
+    (again,) = run([SHALLOW], known={SHALLOW: replace(first.cell, results=wrong)})
+    assert again.new
+    found, expected = again.cell.results, first.cell.results
+    assert [row["test_accuracy"] for row in found] == [row["test_accuracy"] for row in expected]
+
+
 def test_one_cell_that_fails_does_not_stop_the_others(run):
     outcomes = run([DEEP._replace(depth=4), SHALLOW])
     assert outcomes[0].cell is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from graphsct.experiments.cell import Cell, Key
+    from graphsct.experiments.cell import Key
     from graphsct.experiments.paper import PaperTable
+    from graphsct.experiments.plan import Choice
     from graphsct.experiments.reproduce import Budget, Outcome
 
 __all__ = ["app"]
@@ -30,68 +32,121 @@ def reproduce(
     model: Annotated[str | None, typer.Option(help="Some of gcn, gcnii and egnn.")] = None,
     depth: Annotated[str | None, typer.Option(help="Some depths: 2,4.")] = None,
     control: Annotated[str | None, typer.Option(help="Only none, or only sct.")] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Only show what there is, run nothing.")
+    ] = False,
     seeds: Annotated[
         int, typer.Option(min=1, help="Runs of a cell; of sets with ten splits, one a split.")
     ] = 10,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Search each cell's settings anew, as many as this."),
+        typer.Option(min=1, help="Search each cell's settings anew, with so many trials."),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0, help="No new trial of a cell after so many.")
+        float | None,
+        typer.Option(min=0, help="No new trial of a cell after so many; time for each timing."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the cells.", show_default=str(_OUT))
+        Path | None,
+        typer.Option(
+            help="Folder of the cells.",
+            show_default=f"{_OUT}; with --report those that come with graphsct",
+        ),
     ] = None,
     work: Annotated[Path, typer.Option(help="Folder of searches and runs under way.")] = _WORK,
     root: Annotated[Path | None, typer.Option(help="Folder with the raw files.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Of PyTorch.")] = None,
-    report: Annotated[
-        bool, typer.Option("--report", help="Only show the cells there are, run nothing.")
-    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run cells of a table of the paper with the settings that come with graphsct, or with new
-    ones (--trials), and show them beside the paper's. What was done before is not done again.
+    """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
+    with the settings that come with graphsct or with new ones (--trials). What was done before is
+    not done again; the same command goes on after an interruption.
     """
     import torch
 
-    from graphsct.experiments.cell import read_cells
+    from graphsct.experiments.cell import PACKAGED
     from graphsct.experiments.paper import find_table
-    from graphsct.experiments.plan import Choice
+    from graphsct.experiments.plan import TRAINED, Choice
     from graphsct.experiments.reproduce import Budget
+    from graphsct.experiments.times import TIMED
 
     if threads is not None:
         torch.set_num_threads(threads)
     found = find_table(table)
     choice = Choice.parse(dataset, model, depth, control)
-    keys = choice.keys(found)
-    good = True
-    if not report:
-        known = {**read_cells(), **read_cells(out or _OUT, keys)}
-        good = _run(found, keys, Budget(seeds, trials, seconds), known, out or _OUT, work, root)
+    good, folder = True, out or (PACKAGED if report else _OUT)
+    if found.name in TRAINED and not report:
+        budget = Budget(seeds, trials, seconds)
+        good = _run(found, choice.keys(found), budget, folder, work, root)
+    elif found.name in TIMED and not report:
+        _time(found, seconds, folder, root)
+    _show(found, choice, folder, root, markdown, as_json)
     if not good:
         raise typer.Exit(1)
+
+
+def _show(
+    table: PaperTable,
+    choice: Choice,
+    folder: Path,
+    root: Path | None,
+    markdown: bool,
+    as_json: bool,
+) -> None:
+    from rich.console import Console
+
+    from graphsct.experiments.tables import build
+    from graphsct.experiments.tables.render import to_markdown, to_rich
+
+    built = build(table.name, cells=folder, root=root).only(
+        lambda row: choice.takes(*(row.get(key) for key in ("dataset", "model", "sct", "depth")))
+    )
+    if not built.rows:
+        raise choice.nothing_left(table)
+    if as_json:
+        typer.echo(json.dumps(built.to_dict(), allow_nan=False))
+    elif markdown:
+        typer.echo(to_markdown(built))
+    else:
+        console = Console(highlight=False)
+        if not console.is_terminal:  # nothing to fold lines for
+            console = Console(highlight=False, width=200)
+        for part in to_rich(built):
+            console.print(part)
+
+
+def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None) -> None:
+    """Measure times, and say each on standard error."""
+    from graphsct.experiments.cell import read_cells
+    from graphsct.experiments.times import measure_times
+
+    cells = {**read_cells(), **read_cells(out)}
+    load, limit = _loader(root), 20.0 if seconds is None else seconds
+    for row in measure_times(table, cells, load=load, out=out, seconds=limit):
+        control = row["control"] or "none"
+        _say(f"{row['data']}-{row['model']}-{control}: {row['ours_ms']:.2f} ms an epoch")
 
 
 def _run(
     table: PaperTable,
     keys: list[Key],
     budget: Budget,
-    known: dict[Key, Cell],
     out: Path,
     work: Path,
     root: Path | None,
 ) -> bool:
     """Run cells, say on standard error what becomes of each; whether none of them failed."""
+    from graphsct.datasets.load import is_here
     from graphsct.experiments.cell import read_cells
     from graphsct.experiments.estimate import estimate
     from graphsct.experiments.reproduce import is_done, run_cells
 
-    load = _loader(root)
-    there = read_cells(out, keys)
+    load, there = _loader(root), read_cells(out, keys)
+    known = {**read_cells(keys=keys), **there}
     todo = [key for key in keys if not is_done(there.get(key), budget)]
-    absent = [key for key in todo if not _is_here(key.dataset, root)]
+    # It is large, and not downloaded unasked; the others are.
+    absent = [key for key in todo if key.dataset == "arxiv" and not is_here("arxiv", root)]
     todo = [key for key in todo if key not in absent]
     _say(f"table {table.number} ({table.name}): {len(todo)} cells to run, {len(keys)} in all")
     if absent:
@@ -144,18 +199,6 @@ def _loader(root: Path | None) -> Callable[[str, bool], Any]:
         return datasets.load(name, root, normalize=normalize)
 
     return load
-
-
-def _is_here(dataset: str, root: Path | None) -> bool:
-    """Ogbn-arxiv is large, and is not downloaded unasked; the others are."""
-    from graphsct.datasets import raw, store
-    from graphsct.datasets.catalog import find
-    from graphsct.datasets.places import data_root
-
-    if dataset != "arxiv":
-        return True
-    entry = find(dataset)
-    return raw.locate(entry, data_root(root)) is not None or store.path_for(entry, None).is_file()
 
 
 def _duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from graphsct.experiments.cell import Key
 from graphsct.experiments.paper import DATASETS, MODELS, PaperCell, PaperTable
 from graphsct.names import nearest
 
-__all__ = ["TRAINED", "Choice", "base_of", "key_of", "keys_of"]
+__all__ = ["TRAINED", "Choice", "base_of", "control_of", "key_of", "keys_of"]
 
 #: The tables whose numbers come from training.
 TRAINED = ("depth", "heterophilic", "t-tests", "srelu", "activations", "heterophilic-std")
@@ -19,10 +19,9 @@ _CITATION = ("cora", "citeseer", "pubmed", "physics", "arxiv")
 
 
 def key_of(cell: PaperCell) -> Key:
-    """Our cell beside one of the paper's accuracies or t-scores.
+    """Our cell beside one of the paper's.
 
-    SCT is the control that the paper's table of sizes gives: ``pooled`` for GCN and on Ogbn-arxiv,
-    else ``gated``. EGNN has SReLU unless it has SCT.
+    EGNN has SReLU unless it has SCT; on the heterophilic sets all have leaky ReLU.
 
     Example:
         >>> key_of(PaperCell(84.6, "cora", "gcnii", False, 16))
@@ -32,8 +31,15 @@ def key_of(cell: PaperCell) -> Key:
     base = base_of(Key(cell.dataset, cell.model, None, cell.depth))
     if not cell.sct:
         return base
-    pooled = cell.model == "gcn" or cell.dataset == "arxiv"
-    return base._replace(control="pooled" if pooled else "gated", activation=cell.activation)
+    activation = cell.activation if cell.dataset in _CITATION else base.activation
+    return base._replace(control=control_of(cell.model, cell.dataset), activation=activation)
+
+
+def control_of(model: str, dataset: str = "") -> str:
+    """What SCT is, by the paper's table of sizes: ``pooled`` for GCN and on Ogbn-arxiv, else
+    ``gated``.
+    """
+    return "pooled" if model == "gcn" or dataset == "arxiv" else "gated"
 
 
 def base_of(key: Key) -> Key:
@@ -116,11 +122,15 @@ class Choice:
             if self.takes(key.dataset, key.model, key.control is not None, key.depth)
         ]
         if not found:
-            raise ExperimentError(
-                f"no cell of table {table.number} ({table.name}) is left by these choices; leave "
-                "some of --dataset, --model, --depth and --control out"
-            )
+            raise self.nothing_left(table)
         return found
+
+    def nothing_left(self, table: PaperTable) -> ExperimentError:
+        """What to raise if no cell of a table is among them."""
+        return ExperimentError(
+            f"no cell of table {table.number} ({table.name}) is left by these choices; leave "
+            "some of --dataset, --model, --depth and --control out"
+        )
 
 
 def _split(text: str | None) -> list[str]:

@@ -107,7 +107,8 @@ def run_cells(
                     new = not is_done(there, budget)
                     cell = there
                     if new:
-                        cell = _run(key, there or known.get(key), budget, load, place, progress)
+                        start = there or _fresh(known.get(key))
+                        cell = _run(key, start, budget, load, place, progress)
                         cell = replace(cell, command=_command(table, key, budget))
                         write_cell(out, cell)
                         _clear(place)
@@ -117,6 +118,11 @@ def run_cells(
             if asked():
                 raise KeyboardInterrupt
             yield outcome
+
+
+def _fresh(cell: Cell | None) -> Cell | None:
+    """Somebody else's cell, whose settings are taken, not its results."""
+    return None if cell is None else replace(cell, results=())
 
 
 def _run(
