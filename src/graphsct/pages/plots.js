@@ -14,7 +14,7 @@
       layout: {
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
-        font: { color: colour("text"), family: "inherit", size: 14 },
+        font: { color: colour("text"), family: getComputedStyle(document.body).fontFamily, size: 13 },
         hoverlabel: { bgcolor: colour("card"), font: { color: colour("text") } },
         xaxis: axis,
         yaxis: axis,
