@@ -34,15 +34,14 @@ def to_rich(table: Table) -> Iterator[RenderableType]:
     from rich.markup import escape
     from rich.table import Table as Grid
 
-    grid = Grid(
-        title=escape(heading(table)), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in table.columns:
         grid.add_column(column.title, justify="right" if column.right else "left")
     ends = _ends(table)
     for place, row in enumerate(table.rows):
         texts = (escape(column.show(row)) for column in table.columns)
         grid.add_row(*texts, end_section=place in ends)
+    yield f"[bold]{escape(heading(table))}[/]"
     yield grid
     yield from (escape(note) for note in table.notes)
     for part in table.parts:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import torch
+
 from graphsct.datasets.catalog import CATALOG
 from graphsct.experiments.paper import PaperCell, PaperTable
 from graphsct.experiments.plan import key_of
@@ -60,4 +62,5 @@ def _count(cell: PaperCell) -> int:
         num_classes=facts.classes,
         graph=SimpleNamespace(num_components=facts.components),
     )
-    return sum(weight.numel() for weight in config.build(shape).parameters())
+    with torch.device("meta"):  # shapes without values
+        return sum(weight.numel() for weight in config.build(shape).parameters())
