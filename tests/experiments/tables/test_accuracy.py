@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -60,6 +61,19 @@ def test_the_verdict_against_its_own_base_is_welch_and_holm(folder):
     assert [deep["p_holm"], shallow["p_holm"]] == pytest.approx(adjusted)
     assert (deep["verdict"], shallow["verdict"]) == ("helps", "no difference")
     assert find(rows, cell=BASE.name)["gain"] is None
+
+
+def test_a_comparison_with_another_budget_is_told(make, tmp_path):
+    def note(trials):
+        for key, runs, allowed in ((BASE, LOW, 20), (SCT, HIGH, trials)):
+            found = {"trials": 9, "allowed": {"trials": allowed, "seconds": None}}
+            write_cell(tmp_path, replace(make(key, runs), found=found))
+        table = build("depth", cells=tmp_path)
+        assert find(table.rows, cell=SCT.name)["gain"]["same_budget"] is (trials == 20)
+        return any(SCT.name in note for note in table.notes)
+
+    assert not note(20)
+    assert note(30)
 
 
 def test_both_rules_are_reported_for_deep_cells(folder):
