@@ -21,9 +21,9 @@ _NOTES = (
     "the epoch of each, and the settings, with one budget for a model with SCT and its base.",
     "against paper: agrees if the 95% confidence interval of our mean holds the printed number, "
     "above or below if our mean is so by more.",
-    "SCT gains: our mean with SCT less our mean without, and its 95% confidence interval (Welch).",
+    "SCT gains: the mean with SCT less the mean without, and its 95% confidence interval (Welch).",
     "p: of that difference, two-sided, by Holm's correction over all comparisons of the table. SCT "
-    f"helps or hurts where it is below {LEVEL:g}.",
+    f"helps or hurts where it is below {LEVEL:g}; else it is unclear what it does.",
 )
 _BY_LOSS = "The same runs again, the epoch chosen by validation loss"
 
@@ -140,7 +140,7 @@ def gains(
 
 def _effect(mean: float, p: float) -> str:
     if p >= LEVEL:
-        return "no difference"
+        return "unclear"
     return "helps" if mean > 0 else "hurts"
 
 
@@ -158,11 +158,9 @@ def _columns(table: PaperTable) -> tuple[Column, ...]:
         Column("n", ("{n:d}",)),
         Column("difference", (f"{{difference:+{number}}}",)),
         Column("against paper", ("{verdict:s}",), right=False),
-        Column("paper: SCT gains", (f"{{paper_gain:+{number}}}",)),
-        Column(
-            "ours: SCT gains",
-            (f"{{gain[mean]:+{number}}} [{{gain[low]:+{number}}}, {{gain[high]:+{number}}}]",),
-        ),
+        Column("SCT gains, paper", (f"{{paper_gain:+{number}}}",)),
+        Column("SCT gains, ours", (f"{{gain[mean]:+{number}}}",)),
+        Column("95% interval", (f"[{{gain[low]:+{number}}}, {{gain[high]:+{number}}}]",)),
         Column("p", ("{gain[p_holm]:.2g}",)),
         Column("SCT", ("{gain[verdict]:s}",), right=False),
     ]

@@ -20,11 +20,11 @@ _COLUMNS = (
     Column("model", ("{model_title:s}{mark:s}",), right=False),
     Column("layers", ("{depth:d}",)),
     Column("channels", ("{hidden:d}",)),
-    Column("paper: parameters", ("{paper:,d}",)),
+    Column("parameters, paper", ("{paper:,d}",)),
     Column("ours", ("{ours:,d}",)),
     Column("difference", ("{difference:,d}",)),
-    Column("paper: training, s", ("{training_seconds:.1f}",)),
-    Column("paper: inference, ms", ("{inference_milliseconds:.1f}",)),
+    Column("training in s, paper", ("{training_seconds:.1f}",)),
+    Column("inference in ms, paper", ("{inference_milliseconds:.1f}",)),
 )
 
 
