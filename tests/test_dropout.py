@@ -83,7 +83,9 @@ def test_shapes_and_types(shape):
 
 def test_lanes_are_uniform():
     for p, levels in ((0.5, 256), (0.3, 65536)):
-        lanes = Lanes().reseed().draw(COUNT, Rate(p)).long() + levels // 2
+        rate = Rate(p)
+        words = Lanes().reseed().words(rate.words(COUNT))
+        lanes = rate.lanes(torch.from_numpy(words.view("int64")), COUNT).long() + levels // 2
         counts = torch.bincount(lanes // (levels // 256), minlength=256)
         assert len(counts) == 256
         assert max(deviations(int(c), COUNT, 1 / 256) for c in counts) < 5

@@ -28,7 +28,6 @@ from graphsct import nn
 from graphsct.datasets import load
 from graphsct.training.config import TrainConfig
 from graphsct.training.engine import Engine
-from graphsct.training.layers import multiply
 
 __all__ = ["CASES", "Case", "alternate", "make_engine", "measure", "measure_data", "summarize"]
 
@@ -169,43 +168,43 @@ def _our_epoch(engine: Engine) -> Callable[[], Any]:
 
 def _limit(engine: Engine) -> Callable[[], Any]:
     """The matrix products of an epoch and one pass over each activation, on ready arrays."""
-    everywhere, train, evaluate = engine.operators
+    everywhere, train, evaluate = (operators.forward for operators in engine.operators)
     first: Any = engine.input
-    w = torch.eye(engine.models[0].hidden_channels).unsqueeze(0)
-    h, other, grad = engine.hidden[0], engine.down[0], torch.empty_like(w[0])
-    rows = h if not hasattr(first, "clean") else h.view(len(first.clean), -1)
-    w_in = first.weight if hasattr(first, "clean") else first.weight[0]
-    x, back = (first.clean, first.back) if hasattr(first, "clean") else (first.x, first.x.t())
+    w = torch.eye(engine.models[0].hidden_channels)
+    h, other, grad = engine.hidden[0], engine.down[0], torch.empty_like(w)
+    sparse = hasattr(first, "clean")
+    x, back = (first.clean, first.back) if sparse else (first.x, first.x.t())
+    w_in = first.weight if sparse else first.weight[0]
     w_in_grad = torch.empty_like(w_in)
     small = {
-        r: (h.new_empty(r, h.shape[1]), h.new_empty(r, h.shape[1]))
-        for r in (len(engine.train_rows), len(engine.eval_rows))
+        id(rows): (h.new_empty(len(rows), h.shape[1]), h.new_empty(len(rows), h.shape[1]))
+        for rows in (train, evaluate)
     }
-    back_train = train.forward.to_sparse(layout=torch.sparse_coo).t().to_sparse_csr()
+    back_train = train.to_sparse(layout=torch.sparse_coo).t().to_sparse_csr()
 
-    def forward(last: Any) -> None:
-        torch.addmm(rows, x, w_in, beta=0, out=rows)
+    def forward(last: Tensor) -> None:
+        torch.addmm(h, x, w_in, beta=0, out=h)
         torch.clamp_min(h, 0, out=h)
         for _ in engine.inner:
-            torch.addmm(other, everywhere.forward, h, beta=0, out=other)
-            multiply(other, w, out=h)
+            torch.addmm(other, everywhere, h, beta=0, out=other)
+            torch.mm(other, w, out=h)
             torch.clamp_min(h, 0, out=h)
-        mixed, out = small[len(last.here.basis)]
-        torch.addmm(mixed, last.forward, h, beta=0, out=mixed)
-        multiply(mixed, w, out=out)
+        mixed, out = small[id(last)]
+        torch.addmm(mixed, last, h, beta=0, out=mixed)
+        torch.mm(mixed, w, out=out)
         torch.clamp_min(out, 0, out=out)
 
     def epoch() -> None:
         forward(train)
-        mixed, out = small[len(train.here.basis)]
-        multiply(out, w, out=mixed)
+        mixed, out = small[id(train)]
+        torch.mm(out, w, out=mixed)
         torch.mm(mixed.t(), out, out=grad)
         torch.addmm(h, back_train, mixed, beta=0, out=h)
         for _ in engine.inner:
-            multiply(h, w, out=other)
+            torch.mm(h, w, out=other)
             torch.mm(h.t(), other, out=grad)
-            torch.addmm(h, everywhere.forward, other, beta=0, out=h)
-        torch.addmm(w_in_grad, back, rows, beta=0, out=w_in_grad)
+            torch.addmm(h, everywhere, other, beta=0, out=h)
+        torch.addmm(w_in_grad, back, h, beta=0, out=w_in_grad)
         forward(evaluate)
 
     return epoch

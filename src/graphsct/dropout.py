@@ -41,6 +41,15 @@ class Rate:
         #: A lane, a whole number from ``-levels / 2``, is kept above this.
         self.threshold = dropped - levels / 2 - 0.5
 
+    def words(self, count: int) -> int:
+        """How many words of 64 bits hold so many lanes, at least one."""
+        return max(1, -(-count * self.bits // 64))
+
+    def lanes(self, words: Tensor, count: int) -> Tensor:
+        """The first lanes of words, int8 or int16; shapes: ``(..., words) -> (..., count)``."""
+        kind = torch.int8 if self.bits == 8 else torch.int16
+        return words.view(kind)[..., :count]
+
 
 class Lanes:
     """A stream of random lanes, which begins with :meth:`reseed`.
@@ -63,11 +72,10 @@ class Lanes:
         self._bits.random_raw(12)  # its seed is mixed after twelve rounds
         return self
 
-    def draw(self, count: int, rate: Rate) -> Tensor:
-        """Random whole numbers, int8 or int16; shape: ``(count,)``."""
-        words = self._bits.random_raw(-(-count * rate.bits // 64))
-        kind = np.int8 if rate.bits == 8 else np.int16
-        return torch.from_numpy(words.view(kind)[:count])
+    def words(self, count: int) -> np.ndarray:
+        """Random words of 64 bits; shape: ``(count,)``."""
+        words: np.ndarray = self._bits.random_raw(count)
+        return words
 
 
 class _Dropout(torch.autograd.Function):
@@ -92,5 +100,6 @@ def dropout(x: Tensor, p: float) -> Tensor:
         p: the rate, in [0, 1)
     """
     rate = Rate(p)
-    lanes = Lanes().reseed().draw(x.numel(), rate).view(x.shape).to(x.device)
+    words = torch.from_numpy(Lanes().reseed().words(rate.words(x.numel())).view(np.int64))
+    lanes = rate.lanes(words, x.numel()).view(x.shape).to(x.device)
     return _Dropout.apply(x, lanes, rate)  # type: ignore[no-any-return, no-untyped-call]

@@ -1,5 +1,6 @@
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -42,11 +43,52 @@ def test_a_cell_is_run_once_with_the_settings_that_are_known(run, texas):
     assert "1 cells to run, 1 in all" in result.stderr
     assert "about" in result.stderr
     assert "texas-gcn-none-leaky_relu" in result.stderr and "(10 runs, val" in result.stderr
+    assert "Table 2 (heterophilic)" in result.stdout and "52.16" in result.stdout
     results = json.loads(texas.read_text())["results"]
     assert [row["split"] for row in results] == list(range(10))
     again = run(*CHOICE)
     assert again.exit_code == 0
     assert "0 cells to run" in again.stderr
+
+
+def test_a_report_runs_nothing_and_has_the_promised_names(run, tmp_path):
+    result = run("table1", "--report", "--json", "--dataset", "cora", "--depth", "2,4")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "" and not (tmp_path / "work").exists()
+    cells = json.loads(result.stdout)["cells"]
+    assert len(cells) == 12
+    names = {"dataset", "model", "control", "depth", "paper", "ours", "std", "n"}
+    assert all(names <= set(cell) for cell in cells)
+    assert (cells[1]["control"], cells[1]["paper"], cells[1]["ours"]) == ("pooled", 82.9, None)
+
+
+@pytest.mark.parametrize("name", [f"table{number}" for number in range(1, 12)])
+def test_every_table_is_reported(run, name, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path))
+    for form in ((), ("--markdown",), ("--json",)):
+        result = run(name, "--report", "--root", tmp_path, *form)
+        assert result.exit_code == 0, result.output
+        assert "Cora" in result.stdout or "Texas" in result.stdout or name == "table7"
+
+
+def test_tables_that_are_counted_need_no_run(run):
+    result = run("sizes", "--markdown", "--dataset", "physics", "--control", "sct")
+    assert result.exit_code == 0
+    assert "| Coauthor-Physics | GCN-SCT | 2 | 64 | 547,397 | 547,397 | 0 |" in result.stdout
+    assert "Cora |" not in result.stdout
+
+
+def test_times_are_measured(run, real, tmp_path, monkeypatch):
+    from graphsct.experiments import paper, times
+
+    rows = [c for c in paper.tables()["time"].cells if (c.dataset, c.model) == ("texas", "gcn")]
+    table = replace(paper.tables()["time"], cells=tuple(rows))
+    monkeypatch.setattr(paper, "tables", lambda: {"time": table})
+    result = run("time", "--seconds", 0.01, "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count(" ms an epoch") == 2
+    assert [cell["ours"] > 0 for cell in json.loads(result.stdout)["cells"]] == [True, True]
+    assert times.read_times(table, tmp_path / "out")
 
 
 def test_cells_without_settings_ask_for_a_search(run, real):

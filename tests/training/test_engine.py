@@ -134,8 +134,9 @@ def test_dropout_keeps_the_expectation(control):
     engine = problem.engine([model])
     total = 0
     for _ in range(3000):
-        engine.dense_masking.streams = engine.conv_masking.streams = [stream(engine)]
-        h = engine._forward(training=True)
+        engine.words.begin()
+        engine.training.run()
+        h = engine.h
         total = total + h
     engine.dense_masking.streams = []
     model.eval()

@@ -94,10 +94,8 @@ def _show(
     markdown: bool,
     as_json: bool,
 ) -> None:
-    from rich.console import Console
-
     from graphsct.experiments.tables import build
-    from graphsct.experiments.tables.render import to_markdown, to_rich
+    from graphsct.experiments.tables.render import show, to_markdown
 
     built = build(table.name, cells=folder, root=root).only(
         lambda row: choice.takes(*(row.get(key) for key in ("dataset", "model", "sct", "depth")))
@@ -109,11 +107,7 @@ def _show(
     elif markdown:
         typer.echo(to_markdown(built))
     else:
-        console = Console(highlight=False)
-        if not console.is_terminal:  # nothing to fold lines for
-            console = Console(highlight=False, width=200)
-        for part in to_rich(built):
-            console.print(part)
+        show(built)
 
 
 def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None) -> None:

@@ -59,7 +59,11 @@ def search(
     out: Annotated[
         Path | None, _option("Its folder.", _STUDY, "results/search/DATA-MODEL-CONTROL-DEPTH")
     ] = None,
-    threads: Annotated[int | None, _option("Of PyTorch.", _STUDY, min=1)] = None,
+    workers: Annotated[int, _option("Processes.", _STUDY, True, min=1)] = 1,
+    ray: Annotated[
+        str | None, _option("Workers on a Ray cluster: its address, auto or local.", _STUDY)
+    ] = None,
+    threads: Annotated[int | None, _option("Of PyTorch, in all.", _STUDY, min=1)] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_STUDY)
     ] = False,
@@ -69,9 +73,12 @@ def search(
     """
     import torch
 
+    from graphsct.experiments.figures.search import write_search
+    from graphsct.extras import require
     from graphsct.search import Task
     from graphsct.search import search as run
 
+    require("matplotlib", "search")
     if threads is not None:
         torch.set_num_threads(threads)
     task = Task(
@@ -97,7 +104,10 @@ def search(
         epochs=epochs,
         patience=patience,
         seconds=seconds,
+        workers=workers,
+        ray=ray,
     )
+    write_search(folder)
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
     else:
@@ -111,14 +121,15 @@ def _show(found: Found, folder: Path) -> None:
     from rich.console import Console
 
     from graphsct.cli.results import SELECT
+    from graphsct.search.progress import show_score
 
     console = Console(highlight=False)
     console.print(
         f"{found.trials} trials of {found.seeds_per_trial} runs, {found.pruned} given up early, "
         f"{found.failed} failed; {found.seconds:.0f} s of training"
     )
-    score = f"{100 * found.score:.2f} %" if found.task.select == "val_accuracy" else found.score
-    console.print(f"best mean {SELECT[found.task.select]}: [bold]{score}[/]")
+    select = found.task.select
+    console.print(f"best mean {SELECT[select]}: [bold]{show_score(found.score, select)}[/]")
     for part in (found.model, found.train):
         values = {k: v for k, v in part.to_dict().items() if v is not None}
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))

@@ -109,6 +109,11 @@ class Cell:
     command: str = ""
     versions: dict[str, Any] | None = None
 
+    @property
+    def allowed(self) -> dict[str, Any] | None:
+        """The ``trials`` and ``seconds`` that its search was allowed, ``None`` without a search."""
+        return None if self.found is None else self.found["allowed"]
+
     def runs(self, select: str = "val_accuracy") -> list[dict[str, Any]]:
         """Those whose epoch was chosen by ``select``."""
         return [result for result in self.results if result["select"] == select]

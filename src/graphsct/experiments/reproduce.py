@@ -66,7 +66,7 @@ def is_done(cell: Cell | None, budget: Budget) -> bool:
 def _searched(cell: Cell, budget: Budget) -> bool:
     if budget.trials is None:
         return True
-    allowed = (cell.found or {}).get("allowed", {"trials": 0, "seconds": None})
+    allowed = cell.allowed or {"trials": 0, "seconds": None}
     more_time = allowed["seconds"] is not None and (
         budget.seconds is None or budget.seconds > allowed["seconds"]
     )

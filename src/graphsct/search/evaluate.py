@@ -18,8 +18,9 @@ from graphsct.training.trial import fits_engine, seeded
 
 __all__ = ["RUNGS", "Candidate", "Judge", "Score", "evaluate"]
 
-#: After so many epochs trials are looked at, and those without hope given up.
-RUNGS = (50, 100, 200, 400)
+#: After so many epochs trials are looked at, and those without hope given up. Not before: with a
+#: small learning rate, good settings are still behind then.
+RUNGS = (100, 200, 400, 800)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
 
+from graphsct.errors import TrainingError
 from graphsct.training.checkpoint import saving
 
 __all__ = ["JOURNAL", "Journal"]
@@ -34,6 +35,7 @@ class Journal:
 
     def __enter__(self) -> Self:
         with saving(self.folder):
+            self._check()
             self._workers.mkdir(parents=True, exist_ok=True)
             self._presence.acquire()
         return self
@@ -41,6 +43,15 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         self._presence.release()
         (self._workers / self.worker).unlink(missing_ok=True)
+
+    def _check(self) -> None:
+        """Refuse a folder with other things in it."""
+        names = {path.name for path in self.folder.glob("[!.]*")}
+        if names and JOURNAL not in names:
+            raise TrainingError(
+                f"{self.folder} is not empty and no study (it has no {JOURNAL}); use another "
+                "folder (--out)"
+            )
 
     def open(self) -> JournalStorage:
         """What Optuna reads and writes."""
@@ -70,7 +81,7 @@ class _SystemLock(JournalFileOpenLock):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._path = Path(path)
-        self._lock = FileLock(f"{path}.lock")
+        self._lock = FileLock(self._path.with_name(".journal.lock"))
 
     def acquire(self) -> bool:
         self._lock.acquire()

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from graphsct.extras import require
 from graphsct.files import write_json, write_jsonl
 from graphsct.search.blind import BlindData
-from graphsct.search.evaluate import Candidate, Score, evaluate
-from graphsct.search.space import configs, first_choices, space
+from graphsct.search.progress import SearchProgress
 from graphsct.search.task import Found, Task
+from graphsct.search.worker import Plan, work
 from graphsct.training.checkpoint import saving
 from graphsct.training.interrupt import interruptible
-from graphsct.training.many import room
 from graphsct.training.run import versions
 
 if TYPE_CHECKING:
-    from graphsct.search.study import Study, Taken
+    from graphsct.search.study import Study
 
 __all__ = ["search"]
-
-# More trials at once would be chosen without knowing what the others gave.
-_MOST = 4
 
 
 def search(
@@ -42,6 +37,8 @@ def search(
     epochs: int = 1500,
     patience: int = 100,
     seconds: float | None = None,
+    workers: int = 1,
+    ray: str | None = None,
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
@@ -59,6 +56,9 @@ def search(
         epochs: of each run, at most
         patience: of each run, in epochs
         seconds: begin no further trial after this time
+        workers: number of processes
+        ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
+            must be one that all its machines share
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -66,50 +66,38 @@ def search(
         >>> found.trials, found.model.depth
         (3, 2)
     """
-    require("optuna", "search")
-    from graphsct.search.journal import Journal
-    from graphsct.search.study import Study
-
-    started = time.perf_counter()
     blind = BlindData.of(_load(task, root) if data is None else data)
-    runs = runs or (len(blind.views) if len(blind.views) > 1 else 2)
-    settings = {"epochs": epochs, "patience": patience, "seed": seed}
-    identity = {
-        "task": task.to_dict(),
-        "runs": runs,
-        **settings,
-        "space": {name: list(values) for name, values in space(task).items()},
-        "data": blind.identity(),
-    }
     with ExitStack() as stack:
-        journal = None
-        if storage is not None:
-            journal = stack.enter_context(Journal(Path(storage)))
-        study = Study(
-            identity,
-            space(task),
-            first_choices(task),
-            select=task.select,
+        alone = workers == 1 and ray is None
+        if storage is None and not alone:
+            storage = stack.enter_context(TemporaryDirectory())
+        plan = Plan(
+            task=task,
+            trials=trials,
             seed=seed,
-            journal=journal,
+            runs=runs or (len(blind.views) if len(blind.views) > 1 else 2),
+            epochs=epochs,
+            patience=patience,
+            until=None if seconds is None else time.time() + seconds,
+            folder=None if storage is None else Path(storage).absolute(),
         )
+        study = stack.enter_context(plan.open(blind))
+        bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))
         stop = stack.enter_context(interruptible())
+        bar(study)
+        if alone:
+            work(plan, study, blind, stop, bar)
+        elif ray is None:
+            from graphsct.search.pool import run_pool
 
-        def candidate(chosen: Mapping[str, Any]) -> Candidate:
-            return Candidate(*configs(task, chosen, **settings), runs=runs)
+            run_pool(plan, blind, workers, stop, lambda: bar(study))
+        else:
+            from graphsct.search.cluster import run_cluster
 
-        def size(chosen: Mapping[str, Any]) -> int:
-            at_once = room(candidate(chosen).model.build(blind), blind.views[0])
-            return min(_MOST, max(1, at_once // runs))
-
-        while not stop() and (seconds is None or time.perf_counter() - started < seconds):
-            group = study.take(trials, size)
-            if not group:
-                break
-            _train(study, group, blind, candidate, stop)
-        found = _found(study, task, settings, runs, interrupted=stop())
+            run_cluster(plan, blind, workers, stop, lambda: bar(study), address=ray)
+        found = plan.found(study, interrupted=stop())
         if storage is not None:
-            _write(study, found, Path(storage), settings)
+            _write(study, found, Path(storage))
     return found
 
 
@@ -119,59 +107,12 @@ def _load(task: Task, root: Any) -> Any:
     return datasets.load(task.data, root, normalize=task.normalize)
 
 
-class _Told:
-    """Tells a study what comes of a group of its trials."""
-
-    def __init__(self, study: Study, group: Sequence[Taken]) -> None:
-        self.study, self.group = study, group
-        self.open = set(range(len(group)))
-
-    def hopeless(self, candidate: int, epoch: int, score: Score) -> bool:
-        given_up = self.study.hopeless(self.group[candidate], epoch, score)
-        if given_up:
-            self.open.discard(candidate)
-        return given_up
-
-    def done(self, candidate: int, score: Score) -> None:
-        self.study.done(self.group[candidate], score)
-        self.open.discard(candidate)
-
-    def diverged(self, candidate: int, seconds: float) -> None:
-        self.study.diverged(self.group[candidate], seconds)
-        self.open.discard(candidate)
+def _title(task: Task) -> str:
+    depth = "" if task.depth is None else task.depth
+    return f"{task.data} {task.model}{depth} {task.control or 'plain'}"
 
 
-def _train(
-    study: Study,
-    group: Sequence[Taken],
-    blind: BlindData,
-    candidate: Callable[[Mapping[str, Any]], Candidate],
-    stop: Callable[[], bool],
-) -> None:
-    judge = _Told(study, group)
-    evaluate([candidate(taken.chosen) for taken in group], blind, judge, stop)
-    for number in judge.open:
-        study.give_back(group[number])
-
-
-def _found(
-    study: Study, task: Task, settings: dict[str, int], runs: int, *, interrupted: bool
-) -> Found:
-    best, counts = study.best(), study.counts()
-    model, train = configs(task, study.chosen(best.params), **settings)
-    return Found(
-        task=task,
-        model=model,
-        train=train,
-        score=best.user_attrs[task.select],
-        **counts,
-        seed=settings["seed"],
-        seeds_per_trial=runs,
-        interrupted=interrupted,
-    )
-
-
-def _write(study: Study, found: Found, folder: Path, settings: dict[str, int]) -> None:
+def _write(study: Study, found: Found, folder: Path) -> None:
     with saving(folder):
         write_jsonl(folder / "trials.jsonl", study.rows())
         write_json(folder / "best.json", {**found.to_dict(), "versions": versions()})

@@ -8,7 +8,7 @@ from typing import Any
 from graphsct.search.task import WIDTHS, Task
 from graphsct.training.config import ModelConfig, TrainConfig
 
-__all__ = ["Space", "configs", "first_choices", "shape_names", "space"]
+__all__ = ["Space", "configs", "few_shapes", "first_choices", "space"]
 
 #: Names of settings, and what each may be.
 Space = dict[str, tuple[Any, ...]]
@@ -99,10 +99,9 @@ def _nearest(value: Any, choices: tuple[Any, ...]) -> Any:
     return choices[-1] if isinstance(value, int) else choices[0]
 
 
-def shape_names(choices: Space) -> list[str]:
-    """What trials must share to be trained together, or nothing if they had to share more."""
-    free = {*_TRAIN, *_RATES, *_SHAPE}
-    return [name for name in _SHAPE if name in choices] if set(choices) <= free else []
+def few_shapes(choices: Space) -> bool:
+    """Whether trials often have the same shape, so that they can be trained together."""
+    return set(choices) <= {*_TRAIN, *_RATES, *_SHAPE}
 
 
 def configs(

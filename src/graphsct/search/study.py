@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from graphsct.errors import TrainingError
 from graphsct.search.evaluate import RUNGS, Score
 from graphsct.search.journal import JOURNAL, Journal
-from graphsct.search.space import Space, shape_names
+from graphsct.search.space import Space
 from graphsct.training.identity import check_same
 from graphsct.training.trial import seed_of
 
@@ -25,6 +25,8 @@ _NAME = "graphsct"
 _WORST = {"val_accuracy": 0.0, "val_loss": math.inf}
 # A trial that ended so many processes is not tried again.
 _TRIES = 3
+# So often another trial is drawn instead of one that there has been.
+_REPEATS = 20
 
 
 class Taken(NamedTuple):
@@ -84,13 +86,14 @@ class Study:
         return self._study.get_trials(deepcopy=False)
 
     def begun(self) -> list[FrozenTrial]:
-        """Trials under way or over, without those that were begun again."""
+        """Trials under way or over, without those that were begun again or not at all."""
         trials = self.trials()
-        again = {trial.user_attrs.get("again") for trial in trials}
-        return [t for t in trials if t.state != TrialState.WAITING and t.number not in again]
+        gone = {trial.user_attrs.get("again") for trial in trials}
+        gone |= {trial.number for trial in trials if trial.user_attrs.get("repeats")}
+        return [t for t in trials if t.state != TrialState.WAITING and t.number not in gone]
 
     def take(self, limit: int, size: Callable[[Mapping[str, Any]], int]) -> list[Taken]:
-        """Take a group of trials that can be trained together, none if there is nothing left.
+        """Take a group of trials, none if there is nothing left.
 
         Args:
             limit: how many trials there shall be in all
@@ -102,22 +105,38 @@ class Study:
             if left <= 0:
                 return []
             # From the state of the study, so that a study that goes on does not repeat itself.
-            seed = seed_of(self.seed, len(self.trials())) % 2**32
-            self._study.sampler = optuna.samplers.TPESampler(seed=seed)
-            group = [self._ask()]
-            shape = {name: group[0].chosen[name] for name in shape_names(self.choices)}
-            most = min(left, size(group[0].chosen)) if shape else 1
+            seed = seed_of(self.seed, len(self.trials())) % 2**31
+            group = [self._ask_new(seed)]
+            most = min(left, size(group[0].chosen))
             while len(group) < most:
-                if not any(trial.state == TrialState.WAITING for trial in self.trials()):
-                    self._study.enqueue_trial(shape)
-                group.append(self._ask())
+                group.append(self._ask_new(seed + len(group)))
             return group
+
+    def _ask_new(self, seed: int) -> Taken:
+        """Ask for a trial that there has not been; in a grid the sampler likes to repeat itself."""
+        self._study.sampler = optuna.samplers.TPESampler(seed=seed)
+        taken = self._ask()
+        self._study.sampler = optuna.samplers.RandomSampler(seed=seed)
+        for _ in range(_REPEATS):
+            if not self._repeats(taken):
+                break
+            taken.trial.set_user_attr("repeats", True)
+            self._study.tell(taken.trial, state=TrialState.FAIL)
+            taken = self._ask()
+        return taken
 
     def _ask(self) -> Taken:
         trial = self._study.ask(self._distributions)
         if self.journal is not None:
             trial.set_user_attr("worker", self.journal.worker)
         return Taken(trial, self.chosen(trial.params))
+
+    def _repeats(self, taken: Taken) -> bool:
+        return any(
+            self.chosen(trial.params) == taken.chosen
+            for trial in self.begun()
+            if trial.number != taken.trial.number
+        )
 
     def chosen(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """What a trial has chosen, without the rounding of steps."""
@@ -126,6 +145,7 @@ class Study:
             if isinstance(these[0], float)
             else params[name]
             for name, these in self.choices.items()
+            if name in params  # a process may have been killed while it chose
         }
 
     def _take_over(self) -> None:
@@ -133,8 +153,8 @@ class Study:
         if self.journal is None:
             return
         for trial in self.trials():
-            gone = self.journal.is_gone(trial.user_attrs.get("worker"))
-            if trial.state == TrialState.RUNNING and gone:
+            running, worker = trial.state == TrialState.RUNNING, trial.user_attrs.get("worker")
+            if running and self.journal.is_gone(worker):
                 self._begin_again(trial, tries=1)
 
     def _begin_again(self, trial: FrozenTrial, *, tries: int) -> None:
@@ -149,8 +169,7 @@ class Study:
     def give_back(self, taken: Taken) -> None:
         """Leave a trial that was interrupted to whoever goes on."""
         with self._alone():
-            trial = self._study.trials[taken.trial.number]
-            self._begin_again(trial, tries=0)
+            self._begin_again(self.trials()[taken.trial.number], tries=0)
 
     def _value(self, score: Score) -> float:
         return float(getattr(score, self.select))
@@ -166,7 +185,7 @@ class Study:
 
     def done(self, taken: Taken, score: Score) -> None:
         """Keep the score of a trial."""
-        seen = self._study.trials[taken.trial.number].intermediate_values
+        seen = self.trials()[taken.trial.number].intermediate_values
         for rung in RUNGS:
             if rung not in seen:  # it was over before: others are measured by its last score
                 taken.trial.report(self._value(score), rung)
@@ -184,7 +203,7 @@ class Study:
 
     def best(self) -> FrozenTrial:
         """The trial with the best score; of equal ones that with the better second measure."""
-        done = [t for t in self.trials() if t.state == TrialState.COMPLETE and not diverged(t)]
+        done = self._scored()
         if not done:
             raise TrainingError("no trial has come to its end; allow more trials or more time")
 
@@ -193,6 +212,14 @@ class Study:
             return (-accuracy, loss) if self.select == "val_accuracy" else (loss, -accuracy)
 
         return min(done, key=rank)
+
+    def best_score(self) -> float | None:
+        """That of the best trial, if there is one."""
+        return self.best().user_attrs[self.select] if self._scored() else None
+
+    def _scored(self) -> list[FrozenTrial]:
+        done = (trial for trial in self.begun() if trial.state == TrialState.COMPLETE)
+        return [trial for trial in done if not diverged(trial)]
 
     def counts(self) -> dict[str, Any]:
         """How many trials are over and how, and how long they took."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from graphsct.nn.activation import SReLU
+from graphsct.training.calls import Calls
 from graphsct.training.stack import Stack
 
 __all__ = ["BENDS", "Bend"]
@@ -29,26 +30,24 @@ class Bend:
     def __init__(self, module: Any, name: str, stack: Stack) -> None:
         self.module = module
 
-    def forward(self, z: Tensor) -> Tensor:
+    def forward(self, do: Calls, z: Tensor) -> None:
         """Bend in place; shape: ``(n, k d)``."""
-        return torch.clamp_min(z, 0, out=z)
+        do(torch.clamp_min, z, 0, out=z)
 
-    def backward(self, dh: Tensor, h: Tensor) -> Tensor:
+    def backward(self, do: Calls, dh: Tensor, h: Tensor) -> None:
         """Gradient before the bend, in place of ``dh``; shapes: ``(n, k d)``."""
-        _aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
-        return dh
+        do(_aten.threshold_backward.grad_input, dh, h, 0, grad_input=dh)
 
 
 class _Leaky(Bend):
     through_dropout = False
 
-    def forward(self, z: Tensor) -> Tensor:
-        return torch.nn.functional.leaky_relu_(z, self.module.negative_slope)
+    def forward(self, do: Calls, z: Tensor) -> None:
+        do(torch.nn.functional.leaky_relu_, z, self.module.negative_slope)
 
-    def backward(self, dh: Tensor, h: Tensor) -> Tensor:
+    def backward(self, do: Calls, dh: Tensor, h: Tensor) -> None:
         slope = self.module.negative_slope
-        _aten.leaky_relu_backward.grad_input(dh, h, slope, True, grad_input=dh)
-        return dh
+        do(_aten.leaky_relu_backward.grad_input, dh, h, slope, True, grad_input=dh)
 
 
 class _Elu(Bend):
@@ -59,23 +58,21 @@ class _Elu(Bend):
         selu = isinstance(module, torch.nn.SELU)
         self.numbers = (1.6732632423543772, 1.0507009873554805, 1) if selu else (module.alpha, 1, 1)
 
-    def forward(self, z: Tensor) -> Tensor:
-        return _aten.elu_(z, *self.numbers)  # type: ignore[no-any-return]
+    def forward(self, do: Calls, z: Tensor) -> None:
+        do(_aten.elu_, z, *self.numbers)
 
-    def backward(self, dh: Tensor, h: Tensor) -> Tensor:
-        _aten.elu_backward.grad_input(dh, *self.numbers, True, h, grad_input=dh)
-        return dh
+    def backward(self, do: Calls, dh: Tensor, h: Tensor) -> None:
+        do(_aten.elu_backward.grad_input, dh, *self.numbers, True, h, grad_input=dh)
 
 
 class _Tanh(Bend):
     through_dropout = False
 
-    def forward(self, z: Tensor) -> Tensor:
-        return z.tanh_()
+    def forward(self, do: Calls, z: Tensor) -> None:
+        do(z.tanh_)
 
-    def backward(self, dh: Tensor, h: Tensor) -> Tensor:
-        _aten.tanh_backward.grad_input(dh, h, grad_input=dh)
-        return dh
+    def backward(self, do: Calls, dh: Tensor, h: Tensor) -> None:
+        do(_aten.tanh_backward.grad_input, dh, h, grad_input=dh)
 
 
 class _Shifted(Bend):
@@ -86,15 +83,16 @@ class _Shifted(Bend):
         self.offset = stack.value[f"{name}.offset"].view(-1)
         self.offset_grad = stack.grad[f"{name}.offset"].view(-1)
 
-    def forward(self, z: Tensor) -> Tensor:
-        return torch.maximum(z, self.offset, out=z)
+    def forward(self, do: Calls, z: Tensor) -> None:
+        do(torch.maximum, z, self.offset, out=z)
 
-    def backward(self, dh: Tensor, h: Tensor) -> Tensor:
-        above = h - self.offset
-        torch.sum(dh, dim=0, out=self.offset_grad)
-        _aten.threshold_backward.grad_input(dh, above, 0, grad_input=dh)
-        self.offset_grad.sub_(dh.sum(0))
-        return dh
+    def backward(self, do: Calls, dh: Tensor, h: Tensor) -> None:
+        above, passed = do.scratch("over", *h.shape), do.scratch("passed", h.shape[1])
+        do(torch.sub, h, self.offset, out=above)
+        do(torch.sum, dh, dim=0, out=self.offset_grad)
+        do(_aten.threshold_backward.grad_input, dh, above, 0, grad_input=dh)
+        do(torch.sum, dh, dim=0, out=passed)
+        do(self.offset_grad.sub_, passed)
 
 
 #: By the type of the activation's module.

@@ -2,7 +2,7 @@ r"""Full-batch training of k models of the same shape at once, without autograd.
 
 What makes it fast: gradients written by hand over arrays that are made once; sparse products
 whose transpose is known; the last layer only for the nodes whose labels are looked at; dropout
-that costs less than a product; and, for small graphs, few calls.
+that costs less than a product; and, for small graphs, few calls, which are prepared once.
 :class:`~graphsct.training.trial.Trial` is the plain form of the same.
 """
 
@@ -15,25 +15,22 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.splits import Split
-from graphsct.dropout import Lanes
 from graphsct.graph import Graph
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.training.bends import BENDS
+from graphsct.training.calls import Calls, apart
 from graphsct.training.config import TrainConfig
+from graphsct.training.head import Head
 from graphsct.training.inputs import DenseInput, SparseInput
-from graphsct.training.layers import (
-    LateLayer,
-    Layer,
-    Operators,
-    multiply,
-    multiply_transposed,
-    read,
-)
-from graphsct.training.masking import Masking
+from graphsct.training.layers import LateLayer, Layer
+from graphsct.training.masking import Masking, Noise
+from graphsct.training.operators import Operators, read
 from graphsct.training.stack import Stack
 
 __all__ = ["Engine", "supports"]
+
+_ADAM = ("value", "grad", "mean", "square")  # as PyTorch's fused Adam takes them
 
 
 def supports(model: torch.nn.Module) -> bool:
@@ -99,123 +96,137 @@ class Engine:
         self._build(Stack(models), steps=0)
 
     def _build(self, stack: Stack, steps: int) -> None:
-        """Everything whose shape depends on the number of runs."""
+        """Everything whose shape depends on the number of runs, and the calls of an epoch."""
         self.stack = stack
         first, models = self.models[0], self.models
-        k, d, n = len(models), first.hidden_channels, self.graph.num_nodes
         self.dense_masking = Masking([model.dropout for model in models])
         self.conv_masking = Masking([model.conv_dropout for model in models])
-        if self.dense_masking or self.conv_masking:
-            streams = [Lanes(generator) for generator in self.generators]
-            self.dense_masking.streams = self.conv_masking.streams = streams
         first_layer = DenseInput if self.x.layout == torch.strided else SparseInput
         self.input = first_layer(self.x, stack, self.dense_masking)
-        everywhere, train, evaluate = self.operators
-        convs = [(conv, f"convs.{i}") for i, conv in enumerate(first.convs)]
-        late = isinstance(first, GCN)
-        inner = LateLayer if late else Layer
-        self.inner = [inner(conv, name, stack, everywhere) for conv, name in convs[:-1]]
-        self.last_train = Layer(*convs[-1], stack, train)
-        self.last_eval = Layer(*convs[-1], stack, evaluate)
         self.bends = [
             BENDS[type(module)](module, f"activations.{i}", stack)
             for i, module in enumerate(first.activations)
         ]
-        self.uses_initial = any(layer.numbers.v for layer in [*self.inner, self.last_train])
+        self.head, self.eval_head = (
+            Head(stack, self.y, rows, self.splits, part)
+            for rows, part in ((self.train_rows, "train"), (self.eval_rows, "val"))
+        )
+        self._make_layers()
+        self._make_arrays()
+        self._make_noise()
+        self.numbers = torch.zeros(4, len(models), dtype=torch.float64)
+        self.training, self.backward, self.evaluation = (
+            Calls(stack.value["input.weight"]) for _ in range(3)
+        )
+        self._forward(self.training, training=True)
+        self._backward(self.backward)
+        self._forward(self.evaluation, training=False)
+        self._optimize(steps)
+
+    def _make_layers(self) -> None:
+        """Convolutions, the last one once for each set of nodes, and the matrices V of all."""
+        first, stack, (everywhere, train, evaluate) = self.models[0], self.stack, self.operators
+        found = [read(conv, f"convs.{i}") for i, conv in enumerate(first.convs)]
+        weights = stack.layers("value", [name for _, name in found])
+        self.matrices, self.refreshed = weights, None
+        if found[0][0].s:
+            dtype = weights.dtype
+            s, b = (
+                torch.tensor([getattr(n, part) for n, _ in found], dtype=dtype).view(-1, 1, 1, 1)
+                for part in "sb"
+            )
+            self.matrices = torch.empty_like(weights)
+            self.refreshed = s * torch.eye(weights.shape[2], dtype=dtype), weights, b
+        self.late = isinstance(first, GCN)
+        inner = LateLayer if self.late else Layer
+
+        def make(kind: type[Layer], i: int, operators: Operators) -> Layer:
+            return kind(first.convs[i], f"convs.{i}", stack, operators, self.matrices[i])
+
+        self.inner = [make(inner, i, everywhere) for i in range(first.num_layers - 1)]
+        self.last, self.eval_last = (
+            make(Layer, len(self.inner), rows) for rows in (train, evaluate)
+        )
+        self.uses_initial = bool(found[0][0].v)
         self.pools_initial = self.controlled and (
             self.uses_initial or first.convs[0].control.needs_initial
         )
 
-        make = stack.value["input.weight"].new_empty
+    def _make_arrays(self) -> None:
+        """Arrays of all features; those with coordinates behind them have m more rows."""
+        make, n = self.stack.value["input.weight"].new_empty, self.graph.num_nodes
         m = self.graph.num_components if self.controlled else 0
-        r, e = len(self.train_rows), len(self.eval_rows)
-        kept = first.num_layers
-        self.hidden = [make(n, k * d) for _ in range(kept)]  # inputs of the convolutions
-        if late:
-            self.mixed = [make(n + m, k * d)] * (kept - 1)  # not needed backward
+        r, layers = len(self.train_rows), len(self.inner) + 1
+        wide = len(self.models) * self.models[0].hidden_channels
+        self.hidden = [make(n + m, wide) for _ in range(layers)]  # inputs of the convolutions
+        if self.late:
+            self.mixed = [make(n + m, wide)] * len(self.inner)  # not needed backward
         else:
-            self.mixed = [make(n, k * d) for _ in range(kept - 1)]
-        self.mixed_train, self.out_train = make(r, k * d), make(r, k * d)
-        self.mixed_eval, self.out_eval = make(e, k * d), make(e, k * d)
-        self.noise_train = make(r, k * d)
+            self.mixed = [make(n + m, wide) for _ in self.inner]
         separate = not all(bend.through_dropout for bend in self.bends)
-        self.noise = [make(n, k * d) for _ in range(kept if separate else 1)]
-        self.dropped = self.hidden
-        if self.conv_masking:
-            # ReLU's gradient needs the dropped features alone; initial features must stay.
-            alone = separate or self.uses_initial or self.pools_initial
-            self.dropped = [
-                make(n, k * d) if separate or (alone and i == 0) else h
-                for i, h in enumerate(self.hidden)
-            ]
-        self.above = make(n + m, k * d)
-        self.above_train = make(r + m, k * d)
-        rooms = [make(n + m, k * d), make(n + m, k * d)]
-        self.down = [room[:n] for room in rooms]
-        for i, layer in enumerate(self.inner):
-            if isinstance(layer, LateLayer):
-                layer.dz_room = rooms[(i + 1) % 2]
-        self.dh_0 = make(n, k * d) if self.uses_initial or self.pools_initial else make(0)
-        self.dpooled_0 = make(m, k * d) if self.pools_initial else None
-        self._labels(k)
-        self.optimizer = self._make_optimizer(steps)
-        self._refresh_penalty()
+        self.noise = [make(n, wide) for _ in range(layers if separate else 1)]
+        self.noise_train = make(r, wide)
+        self.dropped = [h[:n] for h in self.hidden]
+        # ReLU's gradient needs the dropped features alone; initial features must stay.
+        alone = separate or self.uses_initial or self.pools_initial
+        if self.conv_masking and alone:
+            own = self.dropped if separate else self.dropped[:1]
+            self.dropped[: len(own)] = [make(n, wide) for _ in own]
+        self.down = [make(n + m, wide), make(n + m, wide)]
+        self.dz_train = make(r + m, wide)
+        self.dstart = make(n + m if self.uses_initial or self.pools_initial else 0, wide)
 
-    def _labels(self, k: int) -> None:
-        classes = self.models[0].out_channels
-        dtype = self.stack.value["output.bias"].dtype
+    def _make_noise(self) -> None:
+        """What is dropped in an epoch: of the input, of the convolutions' inputs, of the output."""
+        n, r, d = self.graph.num_nodes, len(self.train_rows), self.models[0].hidden_channels
+        dense = [self.dense_masking.words(count) for count in (self.input.entries, r * d)]
+        conv = [self.conv_masking.words(n * d) for _ in self.hidden]
+        masks = [dense[0]] * bool(self.dense_masking)
+        masks += conv * bool(self.conv_masking)
+        masks += [dense[1]] * bool(self.dense_masking)
+        self.words = Noise(self.generators, masks)
+        # A run that looks at fewer nodes than all together takes its numbers in its own order.
+        own = torch.stack([split.train[self.train_rows] for split in self.splits])
+        self.own_rows = None
+        if not bool(own.all()):
+            order = (own.cumsum(1) - 1).clamp_min(0)
+            self.own_rows = order.unsqueeze(2).expand(-1, -1, d)  # (k, r, d)
 
-        def shares(part: str, rows: Tensor) -> Tensor:
-            masks = torch.stack([getattr(split, part)[rows] for split in self.splits], dim=1)
-            return masks.to(dtype) / masks.sum(0)
-
-        self.train_shares = shares("train", self.train_rows)  # (r, k)
-        every = bool((self.train_shares > 0).all())
-        self.own_rows = None if every else [own.nonzero()[:, 0] for own in self.train_shares.t()]
-        self.noise_train.zero_()
-        self.val_shares = shares("val", self.eval_rows)
-        self.parts = torch.stack(  # (2, r, k), training and validation
-            [
-                torch.stack([getattr(split, part)[self.eval_rows] for split in self.splits], dim=1)
-                for part in ("train", "val")
-            ]
-        )
-        self.counts = self.parts.sum(1).double()
-        one_hot = torch.nn.functional.one_hot(self.y[self.train_rows], classes)
-        self.one_hot = one_hot.to(dtype).unsqueeze(1)  # (r, 1, C)
-        self.train_y = self.y[self.train_rows].view(-1, 1, 1).expand(-1, k, 1)
-        self.eval_y = self.y[self.eval_rows].view(-1, 1, 1).expand(-1, k, 1)
-
-    def _make_optimizer(self, steps: int) -> torch.optim.Adam:
-        """Adam on one vector a group if all runs are optimized alike, else on each weight."""
+    def _optimize(self, steps: int) -> None:
+        """Prepare Adam: on one vector a group if all runs are alike, else on each weight."""
 
         def settings(config: TrainConfig) -> dict[str, float]:
             conv, dense = config.conv_weight_decay, config.dense_weight_decay
             return {"lr": config.learning_rate, "conv": conv, "dense": dense, "activation": 0.0}
 
         alike = all(settings(config) == settings(self.configs[0]) for config in self.configs)
-        pieces = self.stack.pieces(together=alike)
-        groups: dict[tuple[float, float], list[Tensor]] = {}
-        for group, run, piece in pieces:
-            piece["value"].grad = piece["grad"]
+        groups: dict[tuple[float, float], list[dict[str, Tensor]]] = {}
+        for group, run, piece in self.stack.pieces(together=alike):
             chosen = settings(self.configs[run])
-            groups.setdefault((chosen["lr"], chosen[group]), []).append(piece["value"])
-        optimizer = torch.optim.Adam(
-            [{"params": ps, "lr": lr, "weight_decay": wd} for (lr, wd), ps in groups.items()],
-            fused=True,
-        )
-        for _, _, piece in pieces:
-            optimizer.state[piece["value"]] = {
-                "step": torch.tensor(float(steps)),
-                "exp_avg": piece["mean"],
-                "exp_avg_sq": piece["square"],
-            }
-        return optimizer
+            groups.setdefault((chosen["lr"], chosen[group]), []).append(piece)
+        self.step = torch.tensor(float(steps))
+        self.optimizer = Calls(self.step)
+        self.optimizer(self.step.add_, 1)
+        for (rate, decay), pieces in groups.items():
+            columns = ([piece[part] for piece in pieces] for part in _ADAM)
+            self.optimizer(
+                torch._fused_adam_,
+                *columns,
+                [],
+                [self.step] * len(pieces),
+                lr=rate,
+                beta1=0.9,
+                beta2=0.999,
+                weight_decay=decay,
+                eps=1e-8,
+                amsgrad=False,
+                maximize=False,
+            )
 
     @property
     def steps(self) -> int:
         """How many steps of training there have been."""
-        return int(next(iter(self.optimizer.state.values()))["step"])
+        return int(self.step)
 
     def remember(self, runs: Tensor) -> None:
         """Keep the weights of these runs as their best; shape: ``(k,)`` of bool."""
@@ -240,147 +251,161 @@ class Engine:
         for name, flat in self.stack.flat.items():
             if name != "grad":
                 flat.copy_(tensors[f"engine.{name}"])
-        self.optimizer = self._make_optimizer(int(tensors["engine.steps"]))
+        self.step.fill_(int(tensors["engine.steps"]))
 
     def weights(self, run: int = 0) -> dict[str, Tensor]:
         """The best weights of a run so far, by their names in the model."""
         return self.stack.read("best", run)
 
-    def _refresh_penalty(self) -> None:
-        self.penalized: list[tuple[Tensor, Tensor, Tensor]] = []
-        if isinstance(self.models[0], EnergeticGNN):
-            convs: Any = self.models[0].convs
-            for i, conv in enumerate(convs):
-                name = f"convs.{i}.weight"
-                self.penalized.append(
-                    (self.stack.value[name], self.stack.grad[name], conv._start().detach())
-                )
-
     @torch.no_grad()
     def descend(self) -> Tensor:
         """One step of training; the loss of each run before it; shape: ``(k,)``."""
-        for stream in self.conv_masking.streams:
-            stream.reseed()
-        loss = self._backward(self._forward(training=True))
-        self.optimizer.step()
-        return loss
-
-    def _forward(self, *, training: bool) -> Tensor:
-        """Last features of the nodes that are looked at; shape: ``(r, k d)``."""
-        drop = training and bool(self.conv_masking)
-        scale = self.conv_masking.scale if drop else 1.0
-        h = self.bends[0].forward(self.input.forward(training=training, out=self.hidden[0]))
-        h_0 = h
-        pooled_0 = self.operators[0].everywhere.pool(h_0) if self.pools_initial else None
-        for i, layer in enumerate(self.inner):
-            x = self._drop(i) if drop else h
-            out = self.hidden[i + 1]
-            layer.forward(x, scale, h_0, pooled_0, mixed=self.mixed[i], out=out)
-            h = self.bends[i + 1].forward(out)
-        x = self._drop(len(self.inner)) if drop else h
-        if training:
-            last, mixed, out = self.last_train, self.mixed_train, self.out_train
-        else:
-            last, mixed, out = self.last_eval, self.mixed_eval, self.out_eval
-        last.forward(x, scale, h_0, pooled_0, mixed=mixed, out=out)
-        return self.bends[-1].forward(out)
-
-    def _drop(self, i: int) -> Tensor:
-        noise = self.noise[i if len(self.noise) > 1 else 0]
-        return self.conv_masking.draw(self.hidden[i], noise, self.dropped[i])
-
-    def _backward(self, h: Tensor) -> Tensor:
-        weight, bias = self.stack.value["output.weight"], self.stack.value["output.bias"]
-        k, _, classes = weight.shape
-        x, scale = h, 1.0
-        if self.dense_masking:
-            fused = self.bends[-1].through_dropout
-            x = h if fused else torch.empty_like(h)
-            self.dense_masking.draw(h, self.noise_train, x, self.own_rows)
-            scale = self.dense_masking.scale
-        scaled = weight * scale
-        scores = multiply(x, scaled).add_(bias.view(-1)).view(-1, k, classes)
-        logs = _log_softmax(scores)
-        loss = -(logs.gather(2, self.train_y)[:, :, 0] * self.train_shares).sum(0)
-        dscores = logs.exp_().sub_(self.one_hot).mul_(self.train_shares.unsqueeze(2))
-        dscores = dscores.view(x.shape[0], k * classes)
-        multiply_transposed(x, dscores, self.stack.grad["output.weight"], scale)
-        torch.sum(dscores, dim=0, out=self.stack.grad["output.bias"].view(-1))
-        dx = multiply(dscores, scaled.transpose(1, 2))
-        dz = self._through(dx, self.dense_masking, self.noise_train, x, h, len(self.bends) - 1)
-        self._backward_layers(dz)
-        loss.add_(self._penalty())
-        return loss.double()
-
-    def _through(
-        self, dx: Tensor, masking: Masking, noise: Tensor, x: Tensor, h: Tensor, bend: int
-    ) -> Tensor:
-        """Gradient before dropout and activation, in place of that after them."""
-        if not masking:
-            return self.bends[bend].backward(dx, h)
-        if self.bends[bend].through_dropout:
-            return self.bends[bend].backward(masking.rescale(dx), x)
-        return self.bends[bend].backward(masking.apply(dx, noise, dx), h)
-
-    def _backward_layers(self, dz: Tensor) -> None:
-        masking, dh_0, dpooled_0 = self.conv_masking, self.dh_0, self.dpooled_0
-        scale = masking.scale if masking else 1.0
-        dh_0.zero_()
-        if dpooled_0 is not None:
-            dpooled_0.zero_()
-        layers = [*self.inner, self.last_train]
-        for i in reversed(range(len(layers))):
-            above = self.above_train if layers[i] is self.last_train else self.above
-            dx = self.down[i % 2]
-            layers[i].backward(dz, scale, dh_0, dpooled_0, above=above, out=dx)
-            if i:
-                noise = self.noise[i if len(self.noise) > 1 else 0]
-                dz = self._through(dx, masking, noise, self.dropped[i], self.hidden[i], i)
-        self.input.backward(self._backward_initial(dx))
-
-    def _backward_initial(self, dx: Tensor) -> Tensor:
-        """Gradient before the first activation, whose result goes three ways."""
-        if not self.dh_0.numel():
-            noise = self.noise[0]
-            return self._through(dx, self.conv_masking, noise, self.dropped[0], self.hidden[0], 0)
-        if self.conv_masking:
-            if self.bends[0].through_dropout:
-                self.bends[0].backward(self.conv_masking.rescale(dx), self.dropped[0])
-            else:
-                self.conv_masking.apply(dx, self.noise[0], dx)
-        dx.add_(self.dh_0)
-        if self.dpooled_0 is not None:
-            self.operators[0].everywhere.add(self.dpooled_0, dx)
-        return self.bends[0].backward(dx, self.hidden[0])
-
-    def _penalty(self) -> Tensor | float:
-        total: Tensor | float = 0.0
-        for value, grad, start in self.penalized:
-            apart = value - start
-            distance = apart.flatten(1).norm(dim=1)
-            total = total + self.models[0].penalty_weight * distance
-            slope = self.models[0].penalty_weight / distance
-            slope = torch.where(distance > 0, slope, 0).view(-1, 1, 1)
-            grad.addcmul_(apart, slope)
-        return total
+        self.words.begin()
+        self.training.run()
+        self.backward.run()
+        self.optimizer.run()
+        return self.numbers[0].clone()
 
     @torch.no_grad()
     def validate(self) -> tuple[Tensor, Tensor, Tensor]:
         """Validation loss, training and validation accuracy of each run; of shape ``(k,)``."""
-        h = self._forward(training=False)
-        weight, bias = self.stack.value["output.weight"], self.stack.value["output.bias"]
-        k, _, classes = weight.shape
-        scores = multiply(h, weight).add_(bias.view(-1)).view(-1, k, classes)
-        logs = _log_softmax(scores)
-        val_loss = -(logs.gather(2, self.eval_y)[:, :, 0] * self.val_shares).sum(0)
-        right = scores.argmax(2) == self.eval_y[:, :, 0]
-        accuracy = (right & self.parts).sum(1) / self.counts
-        return val_loss.double(), accuracy[0], accuracy[1]
+        self.evaluation.run()
+        val_loss, train_accuracy, val_accuracy = self.numbers[1:].clone()
+        return val_loss, train_accuracy, val_accuracy
+
+    def _forward(self, do: Calls, *, training: bool) -> None:
+        """Calls that compute the losses, and in evaluation the accuracies."""
+        n, drop = self.graph.num_nodes, training and bool(self.conv_masking)
+        scale = self.conv_masking.scale if drop else 1.0
+        if self.refreshed is not None:
+            do(torch.addcmul, *self.refreshed, out=self.matrices)
+        start = self.hidden[0]
+        words = self.words.take(do) if training and self.dense_masking else None
+        self.input.forward(do, words, start[:n])
+        self.bends[0].forward(do, start[:n])
+        if self.pools_initial:
+            self.operators[0].everywhere.pool(do, start[:n], start[n:])
+        for i, layer in enumerate(self.inner):
+            x = self._drop(do, i) if drop else self.hidden[i][:n]
+            out = self.hidden[i + 1]
+            layer.forward(do, x, scale, start, mixed=self.mixed[i], out=out)
+            self.bends[i + 1].forward(do, out[:n])
+        x = self._drop(do, -1) if drop else self.hidden[-1][:n]
+        last = self.last if training else self.eval_last
+        h = self._last_layer(do, last, x, scale)
+        self.bends[-1].forward(do, h)
+        if training:
+            self._loss(do, h)
+        else:
+            self.eval_head.forward(do, h, 1.0, self.numbers[1])
+            self.eval_head.count(do, self.numbers[2:].t())
+
+    def _last_layer(self, do: Calls, last: Layer, x: Tensor, scale: float) -> Tensor:
+        """Features of the nodes that are looked at, before the activation; ``(r, k d)``."""
+        rows: Any = last.operators.rows
+        start = self.hidden[0]
+        if self.uses_initial or self.pools_initial:
+            start = do.make(len(rows), x.shape[1])
+            do(torch.index_select, self.hidden[0], 0, rows, out=start)
+        mixed, out = (do.make(len(rows), x.shape[1]) for _ in range(2))
+        last.forward(do, x, scale, start, mixed=mixed, out=out)
+        return out[: last.operators.forward.shape[0]]
+
+    def _drop(self, do: Calls, i: int) -> Tensor:
+        """Input of a convolution with entries dropped, to be scaled; ``(n, k d)``."""
+        out, noise, k = self.dropped[i], self._noise(i), len(self.models)
+        self.conv_masking.numbers(do, self.words.take(do), apart(noise, k))
+        self.conv_masking.apply(do, self.hidden[i][: len(out)], noise, out)
+        self.conv_masking.rescale(do, apart(out, k))
+        return out
+
+    def _noise(self, i: int) -> Tensor:
+        return self.noise[i if len(self.noise) > 1 else 0]
+
+    def _loss(self, do: Calls, h: Tensor) -> None:
+        """The losses of training, from features after the last activation."""
+        self.h, self.x_head, scale = h, h, 1.0
+        if self.dense_masking:
+            masking, k = self.dense_masking, len(self.models)
+            if not self.bends[-1].through_dropout:
+                self.x_head = do.make(*h.shape)
+            words = self.words.take(do)
+            if self.own_rows is None:
+                masking.numbers(do, words, apart(self.noise_train, k))
+            else:  # a run uses as many numbers as it would alone
+                drawn = do.make(k, *apart(self.noise_train, k).shape[1:])
+                masking.numbers(do, words, drawn)
+                do(torch.gather, drawn, 1, self.own_rows, out=apart(self.noise_train, k))
+            masking.apply(do, h, self.noise_train, self.x_head)
+            masking.rescale(do, apart(self.x_head, k))
+            scale = masking.scale
+        self.head.forward(do, self.x_head, scale, self.numbers[0])
+
+    def _backward(self, do: Calls) -> None:
+        """Calls that fill all gradients, and add the penalty to the losses."""
+        r, n = len(self.train_rows), self.graph.num_nodes
+        scale = self.conv_masking.scale if self.conv_masking else 1.0
+        dz = self.dz_train
+        self.head.backward(do, dz[:r])
+        self._through(do, dz[:r], self.dense_masking, self.noise_train, self.x_head, self.h, -1)
+        do(self.dstart.zero_)
+        layers = [*self.inner, self.last]
+        for i in reversed(range(len(layers))):
+            above = do.scratch("above", *dz.shape)
+            dx = self.down[i % 2]
+            layers[i].backward(do, dz, scale, self.dstart, above=above, out=dx[:n])
+            if i:
+                x, h = self.dropped[i], self.hidden[i][:n]
+                self._through(do, dx[:n], self.conv_masking, self._noise(i), x, h, i)
+            dz = dx
+        self._backward_initial(do, dx[:n])
+        self.input.backward(do, dx[:n])
+        self._penalty(do)
+
+    def _through(
+        self, do: Calls, dx: Tensor, masking: Masking, noise: Tensor, x: Tensor, h: Tensor, i: int
+    ) -> None:
+        """Gradient before dropout and activation, in place of that after them."""
+        if masking:
+            if not self.bends[i].through_dropout:
+                masking.apply(do, dx, noise, dx)
+            masking.rescale(do, apart(dx, len(self.models)))
+        self.bends[i].backward(do, dx, x if masking and self.bends[i].through_dropout else h)
+
+    def _backward_initial(self, do: Calls, dx: Tensor) -> None:
+        """Gradient before the first activation, whose result goes three ways."""
+        n, masking, bend = len(dx), self.conv_masking, self.bends[0]
+        x, h, noise = self.dropped[0], self.hidden[0][:n], self._noise(0)
+        if not len(self.dstart):
+            self._through(do, dx, masking, noise, x, h, 0)
+            return
+        if masking and bend.through_dropout:
+            masking.rescale(do, apart(dx, len(self.models)))
+            bend.backward(do, dx, x)
+        elif masking:
+            masking.apply(do, dx, noise, dx)
+            masking.rescale(do, apart(dx, len(self.models)))
+        do(dx.add_, self.dstart[:n])
+        if self.pools_initial:
+            self.operators[0].everywhere.add(do, self.dstart[n:], dx)
+        bend.backward(do, dx, h)
+
+    def _penalty(self, do: Calls) -> None:
+        """The distance of all weights from their start; it is the same for k runs."""
+        first = self.models[0]
+        if not isinstance(first, EnergeticGNN):
+            return
+        convs: Any = first.convs
+        names = [f"convs.{i}.weight" for i in range(len(convs))]
+        value, grad = (self.stack.layers(part, names) for part in ("value", "grad"))
+        start = torch.stack([conv._start().detach() for conv in convs]).unsqueeze(1)
+        do(_add_distance, value, grad, start, first.penalty_weight, self.numbers[0])
 
 
-def _log_softmax(scores: Tensor) -> Tensor:
-    """Of the last dimension. PyTorch's takes four times as long if it is short and k is not 1."""
-    if scores.shape[2] > 16:
-        return torch.log_softmax(scores, dim=2)
-    shifted = scores - scores.amax(2, keepdim=True)
-    return shifted.sub_(shifted.exp().sum(2, keepdim=True).log_())
+def _add_distance(value: Tensor, grad: Tensor, start: Tensor, weight: float, loss: Tensor) -> None:
+    """Add weighted distances of each layer to the losses, and their gradients; ``(L, k, d, d)``."""
+    difference = value - start
+    distance = difference.flatten(2).norm(dim=2)
+    loss.add_(distance.sum(0), alpha=weight)
+    slope = torch.where(distance > 0, weight / distance, 0)
+    grad.addcmul_(difference, slope.unsqueeze(2).unsqueeze(3))

@@ -6,11 +6,13 @@ diagonal of one sparse matrix, whose values alone change from epoch to epoch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from graphsct.training.calls import Calls, apart
 from graphsct.training.masking import Masking
 from graphsct.training.stack import Stack
 
@@ -29,7 +31,7 @@ class SparseInput:
     def __init__(self, x: Tensor, stack: Stack, masking: Masking) -> None:
         weight = stack.value["input.weight"]
         k, f, d = weight.shape
-        n, entries = x.shape[0], len(x.values())
+        n, self.entries = x.shape[0], len(x.values())
         self.weight = weight.view(k * f, d)
         self.weight_grad = stack.grad["input.weight"].view(k * f, d)
         self.bias, self.bias_grad = stack.value["input.bias"], stack.grad["input.bias"]
@@ -41,70 +43,81 @@ class SparseInput:
         torch.cumsum(torch.bincount(columns, minlength=f), 0, out=back_starts[1:])
         self.values = x.values().repeat(k)
         self.full = self.values.clone()
-        self.order = _repeat(order, k, entries)
+        self.order = _repeat(order, k, self.entries)
         self.back_values = self.full[self.order]
         self.clean, self.dropped = (
             _blocks(starts, columns, values, k, (n, f)) for values in (self.full, self.values)
         )
         self.back = _blocks(back_starts, rows[order], self.back_values, k, (f, n))
-        self.noise = torch.empty_like(self.full)
         self.product = weight.new_empty(k * n, d)
 
-    def forward(self, *, training: bool, out: Tensor) -> Tensor:
-        """Write into ``out``; shape: ``(n, k d)``."""
-        self.scale, matrix = 1.0, self.clean
-        if training and self.masking:
-            self.scale = self.masking.draw_values(self.full, self.noise, self.values)
-            matrix = self.dropped
-        product = self.product
-        torch.addmm(product, matrix, self.weight, beta=0, alpha=self.scale, out=product)
-        runs = product.view(self.bias.shape[0], out.shape[0], -1)
-        apart = out.view(out.shape[0], self.bias.shape[0], -1)
-        torch.add(runs.transpose(0, 1), self.bias, out=apart)
-        return out
+    def forward(self, do: Calls, words: Sequence[Tensor] | None, out: Tensor) -> None:
+        """Write the features.
 
-    def backward(self, dz: Tensor) -> None:
+        Args:
+            do: where to add the calls
+            words: for dropout, if there is to be any; of each run
+            out: where to write; shape: ``(n, k d)``
+        """
+        scale, matrix, k = 1.0, self.clean, len(self.bias)
+        if words is not None:
+            noise, values = torch.empty_like(self.full), self.values
+            self.masking.numbers(do, words, noise.view(k, -1))
+            self.masking.apply(do, self.full, noise, values)
+            self.masking.rescale(do, values.view(k, -1))
+            scale, matrix = self.masking.scale, self.dropped
+        if k == 1:
+            do(torch.addmm, self.bias, matrix, self.weight, alpha=scale, out=out)
+            return
+        product = self.product
+        do(torch.addmm, product, matrix, self.weight, beta=0, alpha=scale, out=product)
+        runs = product.view(k, len(out), -1)
+        do(torch.add, runs, self.bias.unsqueeze(1), out=apart(out, k))
+
+    def backward(self, do: Calls, dz: Tensor) -> None:
         """Fill the gradients; shape of ``dz``: ``(n, k d)``."""
-        torch.sum(dz, dim=0, out=self.bias_grad.view(-1))
+        k, scale = len(self.bias), 1.0
+        do(torch.sum, dz, dim=0, out=self.bias_grad.view(-1))
         if self.masking:
-            torch.index_select(self.values, 0, self.order, out=self.back_values)
-        if self.bias.shape[0] > 1:
-            runs = self.product.view(self.bias.shape[0], dz.shape[0], -1)
-            runs.copy_(dz.view(dz.shape[0], self.bias.shape[0], -1).transpose(0, 1))
+            do(torch.index_select, self.values, 0, self.order, out=self.back_values)
+            scale = self.masking.scale
+        if k > 1:
+            do(self.product.view(k, len(dz), -1).copy_, apart(dz, k))
             dz = self.product
         grad = self.weight_grad
-        torch.addmm(grad, self.back, dz, beta=0, alpha=self.scale, out=grad)
+        do(torch.addmm, grad, self.back, dz, beta=0, alpha=scale, out=grad)
 
 
 class DenseInput:
     """For dense features; the arguments are those of :class:`SparseInput`."""
 
     def __init__(self, x: Tensor, stack: Stack, masking: Masking) -> None:
-        self.x = x
+        self.x, self.entries = x, x.numel()
         self.weight, self.weight_grad = stack.value["input.weight"], stack.grad["input.weight"]
         self.bias, self.bias_grad = stack.value["input.bias"], stack.grad["input.bias"]
         self.masking = masking
-        self.seen = [torch.empty_like(x) if masking else x for _ in self.bias]
+        self.seen = x.new_empty(len(self.bias), *x.shape) if masking else x.unsqueeze(0)
 
-    def forward(self, *, training: bool, out: Tensor) -> Tensor:
-        """Write into ``out``; shape: ``(n, k d)``."""
-        apart = out.view(out.shape[0], self.bias.shape[0], -1)
-        for run, weight in enumerate(self.weight):
-            x, scale = self.x, 1.0
-            if training and self.masking:
-                x = self.seen[run]
-                scale = self.masking.draw_run(run, self.x, x)
-            torch.addmm(self.bias[run], x, weight, alpha=scale, out=apart[:, run])
-        return out
+    def forward(self, do: Calls, words: Sequence[Tensor] | None, out: Tensor) -> None:
+        """Write the features."""
+        runs, seen, scales = apart(out, len(self.bias)), [self.x] * len(self.bias), None
+        if words is not None:
+            noise = do.scratch("input", *self.seen.shape)
+            self.masking.numbers(do, words, noise)
+            seen, scales = list(self.seen), self.masking.scales
+            for part, dropped in zip(noise, seen, strict=True):
+                self.masking.apply(do, self.x, part, dropped)
+        for run, (x, z) in enumerate(zip(seen, runs, strict=True)):
+            scale = scales[run] if scales else 1.0
+            do(torch.addmm, self.bias[run], x, self.weight[run], alpha=scale, out=z)
 
-    def backward(self, dz: Tensor) -> None:
+    def backward(self, do: Calls, dz: Tensor) -> None:
         """Fill the gradients; shape of ``dz``: ``(n, k d)``."""
-        torch.sum(dz, dim=0, out=self.bias_grad.view(-1))
-        apart = dz.view(dz.shape[0], self.bias.shape[0], -1)
-        for run, grad in enumerate(self.weight_grad):
-            scale = self.masking.scales[run] if self.masking else 1.0
-            x = self.seen[run].t()
-            torch.addmm(grad, x, apart[:, run], beta=0, alpha=scale, out=grad)
+        do(torch.sum, dz, dim=0, out=self.bias_grad.view(-1))
+        for run, dz_run in enumerate(apart(dz, len(self.bias))):
+            grad, scale = self.weight_grad[run], self.masking.scales[run]
+            x = self.seen[run if self.masking else 0].t()
+            do(torch.addmm, grad, x, dz_run, beta=0, alpha=scale, out=grad)
 
 
 def _repeat(numbers: Tensor, k: int, step: int) -> Tensor:

@@ -27,7 +27,7 @@ from graphsct.training.trial import fits_engine, test
 __all__ = ["fit_many", "room"]
 
 #: Hidden features of all runs in a batch, in numbers: as many as stay near the processor.
-_NEAR = 1 << 20
+_NEAR = 1 << 18
 
 Place = str | os.PathLike[str] | None
 

@@ -4,14 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from graphsct.dropout import Lanes, Rate
+from graphsct.training.calls import Calls
 
-__all__ = ["Masking"]
+__all__ = ["Masking", "Noise"]
 
 _threshold = torch.ops.aten.threshold_backward.grad_input
+
+#: Words of an epoch of one run up to which they are drawn at once.
+_FEW = 1 << 15
+
+
+class Noise:
+    """The random words of all dropout in an epoch; each run has those it would have alone.
+
+    Args:
+        generators: of each run, PyTorch's own if ``None``; they seed every epoch
+        words: how many 64-bit words each mask of an epoch takes in each run, in order
+    """
+
+    def __init__(
+        self, generators: Sequence[torch.Generator | None], words: Sequence[Sequence[int]]
+    ) -> None:
+        self._streams = [Lanes(generator) for generator in generators]
+        self._words, self._next = list(words), [0] * len(generators)
+        k = len(generators)
+        self._totals = [sum(mask[run] for mask in words) for run in range(k)]
+        self._at_once = max(self._totals) <= _FEW
+        size = max(self._totals) if self._at_once else max(map(max, words))
+        self._room = torch.zeros(k, size, dtype=torch.int64)
+        self._views: list[np.ndarray] = [row.numpy().view(np.uint64) for row in self._room]
+
+    def take(self, do: Calls) -> Sequence[Tensor]:
+        """The words of each run for the next mask, new in each epoch; shapes: ``(words,)``.
+
+        They are rows of one tensor where runs do not differ in what they take.
+        """
+        counts, starts = self._words.pop(0), self._next
+        if not self._at_once:
+            do(self._fill, counts)
+            starts = [0] * len(counts)
+        self._next = [start + count for start, count in zip(starts, counts, strict=True)]
+        if len(set(counts)) == len(set(starts)) == 1:
+            return self._room[:, starts[0] : starts[0] + counts[0]]  # type: ignore[return-value]
+        places = zip(self._room, starts, counts, strict=True)
+        return [row[start : start + count] for row, start, count in places]
+
+    def begin(self) -> None:
+        """Begin an epoch."""
+        if self._room.numel():
+            for stream in self._streams:
+                stream.reseed()
+            if self._at_once:
+                self._fill(self._totals)
+
+    def _fill(self, counts: Sequence[int]) -> None:
+        for stream, view, count in zip(self._streams, self._views, counts, strict=True):
+            view[:count] = stream.words(count)
 
 
 class Masking:
@@ -25,13 +78,12 @@ class Masking:
 
     def __init__(self, rates: Sequence[float]) -> None:
         self.rates = [Rate(p) for p in rates]
-        self.streams: list[Lanes] = []
         self.scales = [1 / rate.keep for rate in self.rates]
         self.alike = len(set(rates)) == 1
         thresholds = [rate.threshold for rate in self.rates]
         self._threshold = thresholds[0] if self.alike else 0.0
-        self._thresholds = torch.tensor(thresholds, dtype=torch.float64).view(-1, 1)
-        self._scales = torch.tensor(self.scales, dtype=torch.float64).view(-1, 1)
+        self._thresholds = torch.tensor(thresholds, dtype=torch.float64)
+        self._scales = torch.tensor(self.scales, dtype=torch.float64)
 
     def __bool__(self) -> bool:
         return any(rate.p > 0 for rate in self.rates)
@@ -41,64 +93,34 @@ class Masking:
         """What is still to be multiplied by after :meth:`draw`."""
         return self.scales[0] if self.alike else 1.0
 
-    def draw(
-        self, x: Tensor, noise: Tensor, out: Tensor, rows: Sequence[Tensor] | None = None
-    ) -> Tensor:
-        """Drop entries of ``x``.
+    def words(self, count: int) -> list[int]:
+        """How many words a mask of so many entries takes in each run."""
+        return [rate.words(count) for rate in self.rates]
+
+    def numbers(self, do: Calls, words: Sequence[Tensor], out: Tensor) -> None:
+        """Random numbers that :meth:`apply` understands.
 
         Args:
-            x: shape: ``(n, k d)``
-            noise: where to write the random numbers, for :meth:`apply`; shape: ``(n, k d)``
-            out: where to write the result, which may be ``x`` itself; shape: ``(n, k d)``
-            rows: those that each run looks at, if they differ; no others get new numbers, so that
-                a run uses as many as it would alone
+            do: where to add the calls
+            words: of :meth:`Noise.take`
+            out: where to write; shape: ``(k, ...)``, of any strides
         """
-        apart = noise.view(noise.shape[0], len(self.rates), -1)
-        d = apart.shape[2]
-        for run, (stream, rate) in enumerate(zip(self.streams, self.rates, strict=True)):
-            count = noise.shape[0] if rows is None else rows[run].shape[0]
-            lanes = stream.draw(count * d, rate).view(count, d)
-            if rows is None:
-                apart[:, run].copy_(lanes)
-            else:
-                apart[:, run].index_copy_(0, rows[run], lanes.to(noise.dtype))
+        if isinstance(words, Tensor) and len({rate.bits for rate in self.rates}) == 1:
+            do(out.copy_, self.rates[0].lanes(words, out[0].numel()).view(out.shape))
+        else:
+            for rate, row, part in zip(self.rates, words, out, strict=True):
+                do(part.copy_, rate.lanes(row, part.numel()).view(part.shape))
         if not self.alike:
-            apart.sub_(self._thresholds.to(noise.dtype))
-        return self.apply(x, noise, out)
+            do(out.sub_, self._for_runs(self._thresholds, out))
 
-    def apply(self, x: Tensor, noise: Tensor, out: Tensor) -> Tensor:
-        """Drop what was dropped with this noise: the gradient of :meth:`draw`."""
-        _threshold(x, noise, self._threshold, grad_input=out)
-        return self.rescale(out)
+    def apply(self, do: Calls, x: Tensor, noise: Tensor, out: Tensor) -> None:
+        """Drop what this noise says, or a gradient with it; ``out`` may be ``x``; any shape."""
+        do(_threshold, x, noise, self._threshold, grad_input=out)
 
-    def rescale(self, x: Tensor) -> Tensor:
-        """Multiply by the scales in place if runs differ in them; shape: ``(n, k d)``."""
+    def rescale(self, do: Calls, runs: Tensor) -> None:
+        """Multiply by the scales in place if runs differ in them; shape: ``(k, ...)``."""
         if not self.alike:
-            x.view(x.shape[0], len(self.rates), -1).mul_(self._scales.to(x.dtype))
-        return x
+            do(runs.mul_, self._for_runs(self._scales, runs))
 
-    def draw_run(self, run: int, x: Tensor, out: Tensor) -> float:
-        """Drop entries for one run alone and tell its scale; any shape."""
-        rate = self.rates[run]
-        noise = self.streams[run].draw(x.numel(), rate).view(x.shape).to(x.dtype)
-        _threshold(x, noise, rate.threshold, grad_input=out)
-        return self.scales[run]
-
-    def draw_values(self, values: Tensor, noise: Tensor, out: Tensor) -> float:
-        """Drop values of k sparse matrices, one behind the other, and tell their scale.
-
-        Args:
-            values: shape: ``(k * entries,)``
-            noise: room for random numbers; shape: ``(k * entries,)``
-            out: where to write; shape: ``(k * entries,)``
-        """
-        k = len(self.rates)
-        parts = noise.view(k, -1)
-        for part, stream, rate in zip(parts, self.streams, self.rates, strict=True):
-            part.copy_(stream.draw(part.shape[0], rate))
-        if not self.alike:
-            parts.sub_(self._thresholds.to(noise.dtype))
-        _threshold(values, noise, self._threshold, grad_input=out)
-        if not self.alike:
-            out.view(k, -1).mul_(self._scales.to(out.dtype))
-        return self.scale
+    def _for_runs(self, numbers: Tensor, like: Tensor) -> Tensor:
+        return numbers.to(like.dtype).view(-1, *[1] * (like.dim() - 1))

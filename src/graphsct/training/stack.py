@@ -28,6 +28,12 @@ def group_of(name: str) -> str:
     return {"convs": "conv", "activations": "activation"}.get(name.split(".")[0], "dense")
 
 
+def _place(name: str) -> tuple[int, str]:
+    """Groups stand together, and in them the same weight of all layers."""
+    part, *rest = name.split(".")
+    return GROUPS.index(group_of(name)), ".".join([part, *rest[1:]])
+
+
 class Stack:
     """Weights of k runs and what training keeps of them, by their names in the model.
 
@@ -40,7 +46,7 @@ class Stack:
 
     def __init__(self, models: Sequence[torch.nn.Module]) -> None:
         named = [dict(model.named_parameters()) for model in models]
-        order = sorted(named[0], key=lambda name: GROUPS.index(group_of(name)))
+        order = sorted(named[0], key=_place)
         first = {name: _turn(name, named[0][name]) for name in order}
         self._allocate({name: first[name].shape for name in order}, len(models), first)
         for run, weights in enumerate(named):
@@ -66,6 +72,13 @@ class Stack:
         starts = [0, *list(ends.values())[:-1]]
         #: Where each group stands in the long vectors.
         self.groups = {g: slice(a, ends[g]) for g, a in zip(ends, starts, strict=True)}
+
+    def layers(self, part: str, names: Sequence[str]) -> Tensor:
+        """The same weight of all layers, which stand one behind the other; ``(L, k, ...)``."""
+        first = self._parts[part][names[0]]
+        start = first.storage_offset()
+        flat = self.flat[part][start : start + len(names) * first.numel()]
+        return flat.view(len(names), *first.shape)
 
     def pieces(self, *, together: bool) -> list[tuple[str, int, dict[str, Tensor]]]:
         """What to optimize: group, run, and the parts of a piece of the vectors.

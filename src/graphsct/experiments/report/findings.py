@@ -24,6 +24,7 @@ class Effect:
         printed: pairs of the paper
         printed_up: those in which it prints a gain
         pairs: of ours
+        fair: those whose settings were searched with one budget
         helps: in how many, by Holm's correction
         hurts: in how many, by Holm's correction
         above: in how many the 95% interval of the pair alone is above zero
@@ -37,6 +38,7 @@ class Effect:
     printed: int
     printed_up: int
     pairs: int
+    fair: int
     helps: int
     hurts: int
     above: int
@@ -47,7 +49,7 @@ class Effect:
     worst: Row | None
 
     @property
-    def level(self) -> int:
+    def unclear(self) -> int:
         """In how many pairs no difference can be shown."""
         return self.pairs - self.helps - self.hurts
 
@@ -62,6 +64,7 @@ def effect(rows: Iterable[Row]) -> Effect:
         printed=len(controlled),
         printed_up=sum(row["paper_gain"] > 0 for row in controlled),
         pairs=len(ours),
+        fair=sum(row["gain"]["same_budget"] for row in ours),
         helps=verdicts["helps"],
         hurts=verdicts["hurts"],
         above=sum(row["gain"]["low"] > 0 for row in ours),
@@ -114,7 +117,7 @@ _COLUMNS = (
     Column("layers", ("{depth:d}", "searched")),
     Column("pairs", ("{effect.pairs:d}",)),
     Column("SCT helps", ("{effect.helps:d}",)),
-    Column("no difference", ("{effect.level:d}",)),
+    Column("unclear", ("{effect.unclear:d}",)),
     Column("SCT hurts", ("{effect.hurts:d}",)),
     Column("ours: mean gain", ("{effect.mean:+.1f}",)),
     Column("paper: mean gain", ("{effect.paper_mean:+.1f}",)),

@@ -26,7 +26,7 @@ TITLE = "The paper’s claims, run again"
 _VERDICTS = {
     "helps": ("better", "▲"),
     "hurts": ("worse", "▼"),
-    "no difference": ("level", "="),
+    "unclear": ("level", "~"),
     "above": ("better", "▲"),
     "below": ("worse", "▼"),
     "agrees": ("level", "="),

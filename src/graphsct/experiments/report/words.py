@@ -61,16 +61,17 @@ def _gains(question: str, table: Table) -> Finding:
         question,
         f"In {found.helps} of {found.pairs} pairs",
         f"{printed} {_effect(found)}",
-        (("helps", found.helps), ("no difference", found.level), ("hurts", found.hurts)),
+        (("helps", found.helps), ("unclear", found.unclear), ("hurts", found.hurts)),
     )
 
 
 def _effect(found: Effect) -> str:
     assert found.best is not None and found.worst is not None
+    fair = "all" if found.fair == found.pairs else found.fair
     return (
-        f"We ran {found.pairs} of them, with and without SCT tuned with the same budget: SCT helps "
-        f"in {found.helps}, hurts in {found.hurts}, and in {found.level} no difference can be "
-        "shown (at 5 %, Holm's correction). Taken one by one, the 95 % interval is above zero in "
+        f"We ran {found.pairs} of them, {fair} tuned with one budget for both sides: SCT helps in "
+        f"{found.helps}, hurts in {found.hurts}, and in {found.unclear} no difference can be shown "
+        "(at 5 %, Holm's correction). Taken one by one, the 95 % interval is above zero in "
         f"{found.above} and below in {found.below}. The mean gain is {found.mean:+z.1f} points, in "
         f"the paper {found.paper_mean:+z.1f} for the same pairs. It goes from {_pair(found.worst)} "
         f"to {_pair(found.best)}."

@@ -19,11 +19,11 @@ __all__ = ["build", "gains", "heading", "misprints"]
 _NOTES = (
     "ours: mean ± standard deviation of the test accuracy over n runs. Validation accuracy chose "
     "the epoch of each, and the settings, with one budget for a model with SCT and its base.",
-    "against paper: whether the printed number is below, inside or above the 95% confidence "
-    "interval of our mean (above, agrees, below).",
-    "SCT gains: our mean with SCT less our mean without, and its 95% confidence interval (Welch).",
+    "against paper: agrees if the 95% confidence interval of our mean holds the printed number, "
+    "above or below if our mean is so by more.",
+    "SCT gains: the mean with SCT less the mean without, and its 95% confidence interval (Welch).",
     "p: of that difference, two-sided, by Holm's correction over all comparisons of the table. SCT "
-    f"helps or hurts where it is below {LEVEL:g}.",
+    f"helps or hurts where it is below {LEVEL:g}; else it is unclear what it does.",
 )
 _BY_LOSS = "The same runs again, the epoch chosen by validation loss"
 
@@ -40,7 +40,9 @@ def build(table: PaperTable, cells: Mapping[Key, Cell]) -> Table:
     columns = _columns(table)
     parts = (Table(_BY_LOSS, columns, by_loss),) if by_loss else ()
     outside = yardsticks({row["dataset"] for row in rows})
-    notes = (*table.notes, *_NOTES, *misprints(table.cells))
+    unequal = [row["cell"] for row in rows if row["gain"] and not row["gain"]["same_budget"]]
+    warning = [f"Not searched with the budget of its base: {name}." for name in unequal]
+    notes = (*table.notes, *_NOTES, *warning, *misprints(table.cells))
     return Table(table.title, columns, rows, notes, table, (*parts, *outside))
 
 
@@ -79,6 +81,7 @@ def _row(cell: PaperCell, cells: Mapping[Key, Cell], select: str) -> Row:
         "missing": None if runs else _missing(key),
         "our_depth": None if ours is None else ours.settings.model.depth,
         "our_hidden": None if ours is None else ours.settings.model.hidden,
+        "our_trials": None if ours is None or ours.found is None else ours.found["trials"],
     }
 
 
@@ -114,24 +117,30 @@ def gains(
     table: PaperTable, cells: Mapping[Key, Cell], select: str = "val_accuracy"
 ) -> dict[Key, dict[str, Any]]:
     """SCT against its own base in every cell of a table that has runs of both."""
-    found = {}
+    found, fair = {}, {}
     for cell in table.cells:
         key = key_of(cell)
-        pair = cells.get(key), cells.get(base_of(key))
-        if cell.sct and pair[0] is not None and pair[1] is not None:
-            difference = compare(pair[0].accuracies(select), pair[1].accuracies(select))
+        ours, base = cells.get(key), cells.get(base_of(key))
+        if cell.sct and ours is not None and base is not None:
+            difference = compare(ours.accuracies(select), base.accuracies(select))
             if difference is not None:
                 found[key] = difference
+                fair[key] = ours.allowed == base.allowed
     adjusted = holm([difference.p for difference in found.values()])
     return {
-        key: {**vars(difference), "p_holm": p, "verdict": _effect(difference.mean, p)}
+        key: {
+            **vars(difference),
+            "p_holm": p,
+            "verdict": _effect(difference.mean, p),
+            "same_budget": fair[key],
+        }
         for (key, difference), p in zip(found.items(), adjusted, strict=True)
     }
 
 
 def _effect(mean: float, p: float) -> str:
     if p >= LEVEL:
-        return "no difference"
+        return "unclear"
     return "helps" if mean > 0 else "hurts"
 
 
@@ -149,11 +158,9 @@ def _columns(table: PaperTable) -> tuple[Column, ...]:
         Column("n", ("{n:d}",)),
         Column("difference", (f"{{difference:+{number}}}",)),
         Column("against paper", ("{verdict:s}",), right=False),
-        Column("paper: SCT gains", (f"{{paper_gain:+{number}}}",)),
-        Column(
-            "ours: SCT gains",
-            (f"{{gain[mean]:+{number}}} [{{gain[low]:+{number}}}, {{gain[high]:+{number}}}]",),
-        ),
+        Column("SCT gains, paper", (f"{{paper_gain:+{number}}}",)),
+        Column("SCT gains, ours", (f"{{gain[mean]:+{number}}}",)),
+        Column("95% interval", (f"[{{gain[low]:+{number}}}, {{gain[high]:+{number}}}]",)),
         Column("p", ("{gain[p_holm]:.2g}",)),
         Column("SCT", ("{gain[verdict]:s}",), right=False),
     ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from graphsct.experiments.tables.table import Table
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table as Grid
 
-__all__ = ["heading", "to_markdown", "to_rich"]
+_WIDEST = 1000
+
+__all__ = ["heading", "show", "to_markdown"]
 
 
 def heading(table: Table) -> str:
@@ -28,26 +30,38 @@ def heading(table: Table) -> str:
     return f"Table {table.paper.number} ({table.paper.name}): {table.title}{unit}"
 
 
-def to_rich(table: Table) -> Iterator[RenderableType]:
-    """What a Rich console prints, the parts after the table itself."""
+def show(table: Table) -> None:
+    """Print a table, its notes and its parts."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console, grid = Console(highlight=False), _grid(table)
+    console.print(f"[bold]{escape(heading(table))}[/]")
+    # Folded columns cannot be read, lines that are too long for a terminal can.
+    whole = Console(width=_WIDEST).measure(grid).maximum
+    Console(highlight=False, width=max(console.width, whole)).print(grid)
+    console.print()
+    for note in table.notes:
+        console.print(escape(note))
+    for part in table.parts:
+        console.print()
+        show(part)
+
+
+def _grid(table: Table) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table as Grid
 
-    grid = Grid(
-        title=escape(heading(table)), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for column in table.columns:
-        grid.add_column(column.title, justify="right" if column.right else "left")
+        title = textwrap.fill(column.title, 11)
+        grid.add_column(title, justify="right" if column.right else "left")
     ends = _ends(table)
     for place, row in enumerate(table.rows):
         texts = (escape(column.show(row)) for column in table.columns)
         grid.add_row(*texts, end_section=place in ends)
-    yield grid
-    yield from (escape(note) for note in table.notes)
-    for part in table.parts:
-        yield ""
-        yield from to_rich(part)
+    return grid
 
 
 def _ends(table: Table) -> set[int]:

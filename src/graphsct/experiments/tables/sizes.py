@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import torch
+
 from graphsct.datasets.catalog import CATALOG
 from graphsct.experiments.paper import PaperCell, PaperTable
 from graphsct.experiments.plan import key_of
@@ -18,11 +20,11 @@ _COLUMNS = (
     Column("model", ("{model_title:s}{mark:s}",), right=False),
     Column("layers", ("{depth:d}",)),
     Column("channels", ("{hidden:d}",)),
-    Column("paper: parameters", ("{paper:,d}",)),
+    Column("parameters, paper", ("{paper:,d}",)),
     Column("ours", ("{ours:,d}",)),
     Column("difference", ("{difference:,d}",)),
-    Column("paper: training, s", ("{training_seconds:.1f}",)),
-    Column("paper: inference, ms", ("{inference_milliseconds:.1f}",)),
+    Column("training in s, paper", ("{training_seconds:.1f}",)),
+    Column("inference in ms, paper", ("{inference_milliseconds:.1f}",)),
 )
 
 
@@ -60,4 +62,5 @@ def _count(cell: PaperCell) -> int:
         num_classes=facts.classes,
         graph=SimpleNamespace(num_components=facts.components),
     )
-    return sum(weight.numel() for weight in config.build(shape).parameters())
+    with torch.device("meta"):  # shapes without values
+        return sum(weight.numel() for weight in config.build(shape).parameters())

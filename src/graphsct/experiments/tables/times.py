@@ -20,11 +20,11 @@ _COLUMNS = (
     Column("model", ("{model_title:s}",), right=False),
     Column("layers", ("{our_depth:d}",)),
     Column("channels", ("{our_hidden:d}",)),
-    Column("paper, ms", ("{paper:.0f}",)),
-    Column("ours, ms", ("{ours:.2f}", "not measured")),
-    Column("PyG, ms", ("{pyg:.2f}",)),
-    Column("paper: SCT costs", ("{paper_cost:.2f}x",)),
-    Column("ours: SCT costs", ("{our_cost:.2f}x",)),
+    Column("ms, paper", ("{paper:.0f}",)),
+    Column("ms, ours", ("{ours:.2f}", "not measured")),
+    Column("ms, PyG", ("{pyg:.2f}",)),
+    Column("SCT costs, paper", ("{paper_cost:.2f}x",)),
+    Column("SCT costs, ours", ("{our_cost:.2f}x",)),
 )
 _NOTES = (
     "Ours and PyTorch Geometric's were measured in turns in one process on a CPU; the paper's are "

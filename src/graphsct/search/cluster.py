@@ -1,0 +1,67 @@
+"""The machines of a Ray cluster on one study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphsct.errors import TrainingError
+from graphsct.extras import require
+from graphsct.search.blind import BlindData
+from graphsct.search.worker import Plan, work
+
+__all__ = ["run_cluster"]
+
+_RETRIES = 3
+
+
+def run_cluster(
+    plan: Plan,
+    data: BlindData,
+    workers: int,
+    stop: Callable[[], bool],
+    show: Callable[[], None],
+    *,
+    address: str,
+) -> None:
+    """Let Ray's workers work until the study has its trials; one that fails is tried again.
+
+    The folder of the study must be one that all machines share.
+
+    Args:
+        plan: with a folder
+        data: without test nodes
+        workers: how many, one processor each
+        stop: asked twice a second; trials under way are begun again by whoever goes on
+        show: called twice a second
+        address: of the cluster, ``auto`` for that of this machine, or ``local`` for a new one
+    """
+    ray = require("ray", "ray")
+    try:
+        own = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
+        ray.init(address, **own, log_to_driver=False, logging_level="error")
+    except ConnectionError as error:
+        raise TrainingError(
+            f"there is no Ray cluster at {address!r}: {error}. Start one with 'ray start --head', "
+            "or use --ray local"
+        ) from error
+    try:
+        begin: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(_work)
+        shared = ray.put(data.to_bytes())
+        going = [begin.remote(plan, shared) for _ in range(workers)]
+        while going and not stop():
+            ended, going = ray.wait(going, timeout=0.5)
+            show()
+            ray.get(ended)
+        for task in going:
+            ray.cancel(task)
+        if going:
+            ray.wait(going, num_returns=len(going), timeout=10)
+    finally:
+        ray.shutdown()
+
+
+def _work(plan: Plan, content: bytes) -> None:
+    data = BlindData.from_bytes(content)
+    with plan.open(data) as study:
+        work(plan, study, data, stop=lambda: False)

@@ -1,0 +1,78 @@
+"""Several processes of this machine on one study."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from graphsct.errors import TrainingError
+from graphsct.search.blind import BlindData
+from graphsct.search.worker import Plan, work
+
+__all__ = ["run_pool"]
+
+# So many processes may end by accident and are replaced.
+_ACCIDENTS = 3
+
+
+def run_pool(
+    plan: Plan, data: BlindData, workers: int, stop: Callable[[], bool], show: Callable[[], None]
+) -> None:
+    """Let processes work until the study has its trials; one that is killed is replaced.
+
+    Args:
+        plan: with a folder
+        data: without test nodes
+        workers: how many processes
+        stop: asked twice a second; trials under way are given back then
+        show: called twice a second
+    """
+    context = multiprocessing.get_context("spawn")
+    asked = context.Event()
+    threads = max(1, torch.get_num_threads() // workers)
+
+    content = data.to_bytes()
+
+    def begin() -> Any:
+        arguments = (plan, content, threads, asked, os.getpid())
+        process = context.Process(target=_work, args=arguments, daemon=True)
+        process.start()
+        return process
+
+    going = [begin() for _ in range(workers)]
+    accidents = 0
+    while going:
+        going[0].join(0.5)
+        show()
+        if stop():
+            asked.set()
+        ended = [process for process in going if process.exitcode is not None]
+        going = [process for process in going if process.exitcode is None]
+        for process in ended:
+            if process.exitcode and not stop():
+                accidents += 1
+                if accidents > _ACCIDENTS:
+                    asked.set()
+                    raise TrainingError(
+                        f"{accidents} workers have ended by accident, the last one with exit code "
+                        f"{process.exitcode}; what they have found is kept. Use fewer --workers if "
+                        "memory is short; the same command goes on"
+                    )
+                going.append(begin())
+
+
+def _work(plan: Plan, content: bytes, threads: int, asked: Any, parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent looks after Ctrl-C
+    torch.set_num_threads(threads)
+
+    def stop() -> bool:
+        return asked.is_set() or os.getppid() != parent
+
+    data = BlindData.from_bytes(content)
+    with plan.open(data) as study:
+        work(plan, study, data, stop)

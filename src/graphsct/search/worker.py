@@ -1,0 +1,155 @@
+"""One process at work on a study."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphsct.extras import require
+from graphsct.search.blind import BlindData
+from graphsct.search.evaluate import Candidate, Score, evaluate
+from graphsct.search.space import configs, few_shapes, first_choices, space
+from graphsct.search.task import Found, Task
+from graphsct.training.many import room
+
+if TYPE_CHECKING:
+    from graphsct.search.study import Study, Taken
+
+__all__ = ["Plan", "work"]
+
+# Runs of one shape at once: more gain little, and are chosen without knowing what the others gave.
+_TOGETHER = 8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a worker needs besides the data.
+
+    Args:
+        task: what to search
+        trials: how many there shall be in all
+        seed: of what is tried, and of the first run of each trial
+        runs: of each trial
+        epochs: of each run, at most
+        patience: of each run
+        until: begin no trial after this time, in seconds since 1970
+        folder: of the study; in memory if none
+    """
+
+    task: Task
+    trials: int
+    seed: int
+    runs: int
+    epochs: int
+    patience: int
+    until: float | None
+    folder: Path | None
+
+    @contextmanager
+    def open(self, data: BlindData) -> Iterator[Study]:
+        """Open the study, or refuse one of another plan; the process is known to others then."""
+        require("optuna", "search")
+        from graphsct.search.journal import Journal
+        from graphsct.search.study import Study
+
+        choices = space(self.task)
+        identity = {
+            "task": self.task.to_dict(),
+            **{name: getattr(self, name) for name in ("seed", "runs", "epochs", "patience")},
+            "space": {name: list(values) for name, values in choices.items()},
+            "data": data.identity(),
+        }
+        with ExitStack() as stack:
+            journal = None if self.folder is None else stack.enter_context(Journal(self.folder))
+            yield Study(
+                identity,
+                choices,
+                first_choices(self.task),
+                select=self.task.select,
+                seed=self.seed,
+                journal=journal,
+            )
+
+    def candidate(self, chosen: Mapping[str, Any]) -> Candidate:
+        """A trial by what it has chosen."""
+        limits = {"epochs": self.epochs, "patience": self.patience, "seed": self.seed}
+        return Candidate(*configs(self.task, chosen, **limits), runs=self.runs)
+
+    def found(self, study: Study, *, interrupted: bool) -> Found:
+        """What the study has come to."""
+        best = study.best()
+        candidate = self.candidate(study.chosen(best.params))
+        return Found(
+            task=self.task,
+            model=candidate.model,
+            train=candidate.train,
+            score=best.user_attrs[self.task.select],
+            **study.counts(),
+            seed=self.seed,
+            seeds_per_trial=self.runs,
+            interrupted=interrupted,
+        )
+
+
+def work(
+    plan: Plan,
+    study: Study,
+    data: BlindData,
+    stop: Callable[[], bool],
+    show: Callable[[Study], None] = lambda study: None,
+) -> None:
+    """Take trials and train them until there are none left.
+
+    Args:
+        plan: what to do
+        study: opened by the plan
+        data: without test nodes
+        stop: asked after every epoch; trials under way are given back then
+        show: called whenever there is something new
+    """
+
+    def size(chosen: Mapping[str, Any]) -> int:
+        if not few_shapes(study.choices):
+            return 1
+        near = room(plan.candidate(chosen).model.build(data), data.views[0])
+        return max(1, min(near, _TOGETHER) // plan.runs)
+
+    while not stop() and (plan.until is None or time.time() < plan.until):
+        group = study.take(plan.trials, size)
+        if not group:
+            break
+        show(study)
+        judge = _Told(study, group, show)
+        evaluate([plan.candidate(taken.chosen) for taken in group], data, judge, stop)
+        for number in judge.open:
+            study.give_back(group[number])
+
+
+class _Told:
+    """Tells a study what comes of a group of its trials."""
+
+    def __init__(self, study: Study, group: Sequence[Taken], show: Callable[[Study], None]) -> None:
+        self.study, self.group, self.show = study, group, show
+        self.open = set(range(len(group)))
+
+    def hopeless(self, candidate: int, epoch: int, score: Score) -> bool:
+        given_up = self.study.hopeless(self.group[candidate], epoch, score)
+        if given_up:
+            self._close(candidate)
+        return given_up
+
+    def done(self, candidate: int, score: Score) -> None:
+        self.study.done(self.group[candidate], score)
+        self._close(candidate)
+
+    def diverged(self, candidate: int, seconds: float) -> None:
+        self.study.diverged(self.group[candidate], seconds)
+        self._close(candidate)
+
+    def _close(self, candidate: int) -> None:
+        self.open.remove(candidate)
+        self.show(self.study)
