@@ -95,8 +95,8 @@ def _field(column: Column, row: Row, cells: set[str]) -> Field:
     text = column.show(row)
     if text in _VERDICTS and not column.right:
         return Field(text, *_VERDICTS[text])
-    if text and text == row.get("missing"):
-        return Field(text, "missing")
+    if text and row.get("missing") and column.title.startswith("ours"):
+        return Field(row["missing"], "missing")
     if column.title == "ours" and row.get("cell") in cells:
         return Field(text, link=f"#cell-{row['cell']}")
     return Field(text)

@@ -171,14 +171,15 @@ def _counts(tables: Mapping[str, Table]) -> Finding:
     sizes = tables["sizes"].rows
     exact = sum(row["difference"] == 0 for row in sizes)
     text = f"Of {len(sizes)} model sizes that the paper prints, {exact} are ours to the digit."
-    known = [row for row in tables["statistics"].rows if row["ours"] is not None]
+    counted = [row for row in tables["statistics"].rows if row["quantity"] != "split"]
+    known = [row for row in counted if row["ours"] is not None]
     if known:
         other = [row for row in known if row["ours"] != row["paper"]]
         open_ = [row for row in other if not row["why"] and not row["counts"]]
         text += (
-            f" Of {len(known)} numbers about its data sets, {len(known) - len(other)} are what we "
-            f"count; {len(other) - len(open_)} are misprints or edges counted in another way, and "
-            f"{len(open_)} differ for no reason that we know."
+            f" Of {len(known)} numbers of nodes, edges, features and classes, "
+            f"{len(known) - len(other)} are what we count, {len(other) - len(open_)} are misprints "
+            f"or edges counted in another way, and {len(open_)} differ for no reason that we know."
         )
     return Finding("Are models and data the same?", f"{exact} of {len(sizes)} models", text)
 
