@@ -91,10 +91,13 @@ def test_times_are_measured(run, real, tmp_path, monkeypatch):
     assert times.read_times(table, tmp_path / "out")
 
 
-def test_cells_without_settings_ask_for_a_search(run, real):
-    result = run("table2", "--dataset", "texas", "--model", "gcnii", "--control", "none")
+def test_a_cell_that_fails_says_why(run, real, tmp_path):
+    model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
+    settings = Settings(model, TrainConfig(epochs=50, learning_rate=1e30))
+    write_cell(tmp_path / "out", Cell(KEY, settings))
+    result = run(*CHOICE)
     assert result.exit_code == 1
-    assert "no settings are known for this cell; search them with --trials" in result.stderr
+    assert "texas-gcn-none-leaky_relu: failed: in epoch" in result.stderr
 
 
 def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
