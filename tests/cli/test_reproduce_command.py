@@ -62,13 +62,14 @@ def test_a_report_runs_nothing_and_has_the_promised_names(run, tmp_path):
     assert (cells[1]["control"], cells[1]["paper"], cells[1]["ours"]) == ("pooled", 82.9, None)
 
 
-@pytest.mark.parametrize("name", [f"table{number}" for number in range(1, 12)])
-def test_every_table_is_reported(run, name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", range(1, 12))
+def test_every_table_is_reported(run, number, tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path))
-    for form in ((), ("--markdown",), ("--json",)):
-        result = run(name, "--report", "--root", tmp_path, *form)
-        assert result.exit_code == 0, result.output
-        assert "Cora" in result.stdout or "Texas" in result.stdout or name == "table7"
+    form = ((), ("--markdown",), ("--json",))[number % 3]
+    result = run(f"table{number}", "--report", "--root", tmp_path, *form)
+    assert result.exit_code == 0, result.output
+    word = "dropout" if number == 7 else "Texas" if number in (2, 3, 10, 11) else "Cora"
+    assert word in result.stdout
 
 
 def test_tables_that_are_counted_need_no_run(run):
