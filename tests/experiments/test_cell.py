@@ -39,6 +39,12 @@ def test_accuracies_are_percents_of_one_rule():
     assert CELL.accuracies("val_loss") == [25]
 
 
+def test_what_a_killed_process_left_behind_is_no_cell(tmp_path):
+    write_cell(tmp_path, CELL)
+    (tmp_path / ".cora-gcn-pooled-2-abc.json").touch()
+    assert list(read_cells(tmp_path)) == [KEY]
+
+
 def test_a_folder_that_is_not_there_has_no_cells(tmp_path):
     assert read_cells(tmp_path / "none") == {}
 

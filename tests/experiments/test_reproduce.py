@@ -149,7 +149,7 @@ from graphsct import datasets
 sys.path.insert(0, "tests/experiments")
 from test_reproduce import *
 place = Path(sys.argv[1])
-for _ in run_cells([SHALLOW, DEEP], Budget(seeds=20), load=lambda *_: datasets.demo(), known=SLOW,
+for _ in run_cells([SHALLOW, DEEP], Budget(seeds=6), load=lambda *_: datasets.demo(), known=SLOW,
                    out=place / "out", work=place / "work", table="table1"):
     pass
 """

@@ -167,7 +167,8 @@ def read_cells(folder: Path = PACKAGED, keys: Iterable[Key] | None = None) -> di
     A folder that is not there has no cells.
     """
     wanted = None if keys is None else {f"{key.name}.json" for key in keys}
-    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    # Names with a dot in front are what a killed process was about to write.
+    paths = sorted(folder.glob("[!.]*.json")) if folder.is_dir() else []
     cells = [_read(path) for path in paths if wanted is None or path.name in wanted]
     return {cell.key: cell for cell in cells}
 
