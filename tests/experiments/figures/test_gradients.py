@@ -34,8 +34,8 @@ def test_the_estimate_is_right_on_average():
     data = demo()
     torch.manual_seed(0)
     model = GCN(data.num_features, 4, data.num_classes, num_layers=2).double()
-    x, graph = data.x.double(), data.graph.to(torch.float64)
-    problem = Problem(x, (graph,), data.y, None, "demo")
+    x, graph = data.x, data.graph = data.x.double(), data.graph.to(torch.float64)
+    problem = Problem.of(data)
     generator = torch.Generator().manual_seed(0)
     squares = np.mean([np.square(jacobian_norms(model, problem, generator)) for _ in range(60)], 0)
 
