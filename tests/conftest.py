@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from browser import open_browser
 from oracle import Dense
 from zoo import ZOO
 
@@ -35,3 +36,9 @@ def dense(case):
 def x(case):
     generator = torch.Generator().manual_seed(7)
     return torch.randn(case.num_nodes, 3, dtype=torch.float64, generator=generator)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    with open_browser(tmp_path_factory.mktemp("browser")) as found:
+        yield found

@@ -19,6 +19,8 @@ _COMMANDS = {
     "data": "graphsct.cli.data",
     "demo": "graphsct.cli.demo",
     "figure": "graphsct.cli.figure",
+    "report": "graphsct.cli.report",
+    "reproduce": "graphsct.cli.reproduce",
     "search": "graphsct.cli.search",
     "train": "graphsct.cli.train",
 }
