@@ -18,6 +18,7 @@ from graphsct.datasets.splits import Split
 from graphsct.graph import Graph
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
+from graphsct.training.adam import Adam
 from graphsct.training.bends import BENDS
 from graphsct.training.calls import Calls, apart
 from graphsct.training.config import TrainConfig
@@ -29,8 +30,6 @@ from graphsct.training.operators import Operators, read
 from graphsct.training.stack import Stack
 
 __all__ = ["Engine", "supports"]
-
-_ADAM = ("value", "grad", "mean", "square")  # as PyTorch's fused Adam takes them
 
 
 def supports(model: torch.nn.Module) -> bool:
@@ -121,7 +120,7 @@ class Engine:
         self._forward(self.training, training=True)
         self._backward(self.backward)
         self._forward(self.evaluation, training=False)
-        self._optimize(steps)
+        self.optimizer = Adam(stack, self.configs, steps)
 
     def _make_layers(self) -> None:
         """Convolutions, the last one once for each set of nodes, and the matrices V of all."""
@@ -192,42 +191,6 @@ class Engine:
             order = (own.cumsum(1) - 1).clamp_min(0)
             self.own_rows = order.unsqueeze(2).expand(-1, -1, d)  # (k, r, d)
 
-    def _optimize(self, steps: int) -> None:
-        """Prepare Adam: on one vector a group if all runs are alike, else on each weight."""
-
-        def settings(config: TrainConfig) -> dict[str, float]:
-            conv, dense = config.conv_weight_decay, config.dense_weight_decay
-            return {"lr": config.learning_rate, "conv": conv, "dense": dense, "activation": 0.0}
-
-        alike = all(settings(config) == settings(self.configs[0]) for config in self.configs)
-        groups: dict[tuple[float, float], list[dict[str, Tensor]]] = {}
-        for group, run, piece in self.stack.pieces(together=alike):
-            chosen = settings(self.configs[run])
-            groups.setdefault((chosen["lr"], chosen[group]), []).append(piece)
-        self.step = torch.tensor(float(steps))
-        self.optimizer = Calls(self.step)
-        self.optimizer(self.step.add_, 1)
-        for (rate, decay), pieces in groups.items():
-            columns = ([piece[part] for piece in pieces] for part in _ADAM)
-            self.optimizer(
-                torch._fused_adam_,
-                *columns,
-                [],
-                [self.step] * len(pieces),
-                lr=rate,
-                beta1=0.9,
-                beta2=0.999,
-                weight_decay=decay,
-                eps=1e-8,
-                amsgrad=False,
-                maximize=False,
-            )
-
-    @property
-    def steps(self) -> int:
-        """How many steps of training there have been."""
-        return int(self.step)
-
     def remember(self, runs: Tensor) -> None:
         """Keep the weights of these runs as their best; shape: ``(k,)`` of bool."""
         self.stack.remember(runs)
@@ -235,7 +198,7 @@ class Engine:
     def keep(self, runs: Tensor) -> None:
         """Go on with these runs alone; shape: ``(k',)``, their numbers."""
         numbers = runs.tolist()
-        steps, stack = self.steps, self.stack.take(runs)
+        steps, stack = self.optimizer.steps, self.stack.take(runs)
         for name in ("models", "splits", "configs", "generators"):
             setattr(self, name, [getattr(self, name)[run] for run in numbers])
         self._build(stack, steps)
@@ -244,14 +207,14 @@ class Engine:
         """What the rest of a run depends on, besides random numbers."""
         alone = self.stack if self.stack.runs == 1 else self.stack.take(torch.tensor([run]))
         tensors = {f"engine.{k}": v.clone() for k, v in alone.flat.items() if k != "grad"}
-        return tensors | {"engine.steps": torch.tensor(self.steps)}
+        return tensors | {"engine.steps": torch.tensor(self.optimizer.steps)}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Go on from :meth:`state`, with one run."""
         for name, flat in self.stack.flat.items():
             if name != "grad":
                 flat.copy_(tensors[f"engine.{name}"])
-        self.step.fill_(int(tensors["engine.steps"]))
+        self.optimizer.restore(int(tensors["engine.steps"]))
 
     def weights(self, run: int = 0) -> dict[str, Tensor]:
         """The best weights of a run so far, by their names in the model."""
@@ -263,7 +226,7 @@ class Engine:
         self.words.begin()
         self.training.run()
         self.backward.run()
-        self.optimizer.run()
+        self.optimizer.step()
         return self.numbers[0].clone()
 
     @torch.no_grad()
