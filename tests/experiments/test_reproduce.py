@@ -109,9 +109,9 @@ def test_a_damaged_cell_is_named(run, tmp_path):
     [
         (None, {}, True),
         (None, {"trials": 1}, False),
-        ({"trials": 5, "seconds": None}, {"trials": 5}, True),
-        ({"trials": 5, "seconds": None}, {"trials": 5, "seconds": 9}, True),
-        ({"trials": 5, "seconds": None}, {"trials": 6}, False),
+        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 5}, True),
+        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 5, "seconds": 9}, True),
+        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 6}, False),
         ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 9}, True),
         ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 10}, False),
         ({"trials": 5, "seconds": 9}, {"trials": 5}, False),
@@ -127,7 +127,7 @@ def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
 def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     pytest.importorskip("optuna")
     (first,) = run([SHALLOW], known={}, trials=1)
-    assert first.cell.found["allowed"] == {"trials": 1, "seconds": None}
+    assert first.cell.found["allowed"] == {"trials": 1, "seconds": None, "max_hidden": None}
     assert first.cell.found["trials"] == 1
     assert first.cell.settings.train.select == first.cell.found["select"] == "val_accuracy"
     (again,) = run([SHALLOW], known={}, trials=1)

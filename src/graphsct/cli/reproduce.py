@@ -46,6 +46,9 @@ def reproduce(
         float | None,
         typer.Option(min=0, help="No new trial of a cell after so many; time for each timing."),
     ] = None,
+    max_hidden: Annotated[
+        int | None, typer.Option(help="Most channels that a search tries.", show_default="128")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -77,7 +80,7 @@ def reproduce(
     choice = Choice.parse(dataset, model, depth, control)
     good, folder = True, out or (PACKAGED if report else _OUT)
     if found.name in TRAINED and not report:
-        budget = Budget(seeds, trials, seconds)
+        budget = Budget(seeds, trials, seconds, max_hidden)
         good = _run(found, choice.keys(found), budget, folder, work, root)
     elif found.name in TIMED and not report:
         _time(found, seconds, folder, root)

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.experiments.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
+from graphsct.experiments.plan import is_normalized
 from graphsct.search.task import Task
 from graphsct.training.checkpoint import saving
 from graphsct.training.interrupt import interruptible
@@ -38,11 +39,18 @@ class Budget:
         seeds: so many runs for each rule; of data with ten splits, seed i uses split i modulo 10
         trials: settings to try; ``None`` takes the settings that are known
         seconds: no further trial is begun after so many
+        max_hidden: most channels to try, if not all of the paper's grid
     """
 
     seeds: int = 10
     trials: int | None = None
     seconds: float | None = None
+    max_hidden: int | None = None
+
+    @property
+    def allowed(self) -> dict[str, Any]:
+        """What a search may cost, as it is kept with a cell."""
+        return {name: getattr(self, name) for name in ("trials", "seconds", "max_hidden")}
 
 
 @dataclass(frozen=True)
@@ -66,11 +74,11 @@ def is_done(cell: Cell | None, budget: Budget) -> bool:
 def _searched(cell: Cell, budget: Budget) -> bool:
     if budget.trials is None:
         return True
-    allowed = cell.allowed or {"trials": 0, "seconds": None}
-    more_time = allowed["seconds"] is not None and (
-        budget.seconds is None or budget.seconds > allowed["seconds"]
+    before = {"trials": 0, **(cell.allowed or {})}
+    return bool(before["trials"] >= budget.trials) and not any(
+        before.get(name) is not None and (more is None or more > before[name])
+        for name, more in (("seconds", budget.seconds), ("max_hidden", budget.max_hidden))
     )
-    return bool(allowed["trials"] >= budget.trials) and not more_time
 
 
 def run_cells(
@@ -173,7 +181,7 @@ def _search(
 
     if budget.trials is None:
         raise ExperimentError("no settings are known for this cell; search them with --trials")
-    task = Task(key.dataset, key.model, key.control, key.depth, key.activation)
+    task = Task(*key, normalize=is_normalized(key), max_hidden=budget.max_hidden)
     found = search(
         task,
         trials=budget.trials,
@@ -188,7 +196,7 @@ def _search(
         "trials": found.trials,
         "pruned": found.pruned,
         "failed": found.failed,
-        "allowed": {"trials": budget.trials, "seconds": budget.seconds},
+        "allowed": budget.allowed,
         "seed": found.seed,
         "runs": found.seeds_per_trial,
         "select": task.select,
@@ -202,9 +210,10 @@ def _search(
 def _search_command(task: Task, trials: int) -> str:
     parts = ["graphsct search --data", task.data, "--model", task.model]
     parts += ["--control", task.control or "none"]
-    for name in ("depth", "activation"):
+    for name in ("depth", "activation", "max_hidden"):
         if getattr(task, name) is not None:
-            parts += [f"--{name}", str(getattr(task, name))]
+            parts += [f"--{name.replace('_', '-')}", str(getattr(task, name))]
+    parts += ["--normalize"] * task.normalize
     return " ".join([*parts, "--trials", str(trials)])
 
 
@@ -217,6 +226,8 @@ def _command(table: str, key: Key, budget: Budget) -> str:
         parts += ["--trials", str(budget.trials)]
     if budget.seconds is not None:
         parts += ["--seconds", f"{budget.seconds:g}"]
+    if budget.max_hidden is not None:
+        parts += ["--max-hidden", str(budget.max_hidden)]
     return " ".join(parts)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphsct.experiments.tables.significance import compare, holm, interval
+from graphsct.experiments.tables.significance import compare, compare_pairs, holm, interval
 
 
 @pytest.mark.parametrize(("n", "m", "scale"), [(10, 10, 1.0), (10, 100, 3.0), (2, 5, 0.1)])
@@ -41,3 +41,16 @@ def test_holm_is_monotone_and_at_most_one():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_pairs_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    base = rng.normal(60, 10, 10)
+    ours = base + rng.normal(1, 1, 10)
+    found = compare_pairs(ours.tolist(), base.tolist())
+    wanted = stats.ttest_rel(ours, base)
+    assert found.p == pytest.approx(wanted.pvalue)
+    assert found.t == pytest.approx(wanted.statistic)
+    low, high = wanted.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.p < compare(ours.tolist(), base.tolist()).p

@@ -9,7 +9,14 @@ from typing import Any
 from graphsct.experiments.cell import Cell, Key
 from graphsct.experiments.paper import DATASETS, MODELS, PaperCell, PaperTable
 from graphsct.experiments.plan import base_of, key_of
-from graphsct.experiments.tables.significance import LEVEL, compare, holm, interval
+from graphsct.experiments.tables.significance import (
+    LEVEL,
+    Difference,
+    compare,
+    compare_pairs,
+    holm,
+    interval,
+)
 from graphsct.experiments.tables.table import Column, Row, Table
 from graphsct.experiments.tables.yardsticks import yardsticks
 from graphsct.training.seeds import deviation
@@ -21,7 +28,8 @@ _NOTES = (
     "the epoch of each, and the settings, with one budget for a model with SCT and its base.",
     "against paper: agrees if the 95% confidence interval of our mean holds the printed number, "
     "above or below if our mean is so by more.",
-    "SCT gains: the mean with SCT less the mean without, and its 95% confidence interval (Welch).",
+    "SCT gains: the mean with SCT less the mean without, and its 95% confidence interval: Welch's, "
+    "or that of the pairs where each run with SCT has one without on the same split.",
     "p: of that difference, two-sided, by Holm's correction over all comparisons of the table. SCT "
     f"helps or hurts where it is below {LEVEL:g}; else it is unclear what it does.",
 )
@@ -113,6 +121,15 @@ def _against(paper: float, low: float, high: float) -> str:
     return "above" if paper < low else "below"
 
 
+def _difference(ours: Cell, base: Cell, select: str) -> Difference | None:
+    """Runs on the ten splits of a set come in pairs, others are independent."""
+    mine, others = ours.runs(select), base.runs(select)
+    places = [[(run["seed"], run["split"]) for run in runs] for runs in (mine, others)]
+    paired = places[0] == places[1] and all(split is not None for _, split in places[0])
+    test = compare_pairs if paired else compare
+    return test(ours.accuracies(select), base.accuracies(select))
+
+
 def gains(
     table: PaperTable, cells: Mapping[Key, Cell], select: str = "val_accuracy"
 ) -> dict[Key, dict[str, Any]]:
@@ -122,7 +139,7 @@ def gains(
         key = key_of(cell)
         ours, base = cells.get(key), cells.get(base_of(key))
         if cell.sct and ours is not None and base is not None:
-            difference = compare(ours.accuracies(select), base.accuracies(select))
+            difference = _difference(ours, base, select)
             if difference is not None:
                 found[key] = difference
                 fair[key] = ours.allowed == base.allowed

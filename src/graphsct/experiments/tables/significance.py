@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["LEVEL", "Difference", "compare", "holm", "interval"]
+__all__ = ["LEVEL", "Difference", "compare", "compare_pairs", "holm", "interval"]
 
 #: Errors of the first kind that are allowed.
 LEVEL = 0.05
@@ -21,7 +21,7 @@ class Difference:
         mean: the difference
         low: lower end of its 95% confidence interval
         high: upper end
-        t: Welch's statistic, ``None`` if no run differs from its own mean
+        t: the test's statistic, ``None`` if no run differs from its own mean
         p: two-sided
     """
 
@@ -56,6 +56,18 @@ def compare(ours: Sequence[float], others: Sequence[float]) -> Difference | None
     t = mean / math.sqrt(square)
     margin = _quantile(freedom) * math.sqrt(square)
     return Difference(mean, mean - margin, mean + margin, t, _two_sided(t, freedom))
+
+
+def compare_pairs(ours: Sequence[float], others: Sequence[float]) -> Difference | None:
+    """The same for runs that come in pairs, such as two on the same split: a t-test of their
+    differences, in which what a split does to both does not count.
+
+    Example:
+        >>> compare_pairs([60.0, 81.0, 70.0], [59.0, 79.0, 69.0]).p < 0.1
+        True
+    """
+    differences = [one - other for one, other in zip(ours, others, strict=True)]
+    return compare(differences, [0.0] * len(differences))
 
 
 def interval(runs: Sequence[float]) -> tuple[float, float] | None:
