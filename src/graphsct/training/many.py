@@ -95,6 +95,14 @@ def fit_many(
             alone.append(i)
     runs: dict[int, Run] = {}
     with interruptible() as asked:
+        for i in alone:
+            if asked():
+                break
+            callbacks: list[Any] = [] if progress is None else [progress]
+            settings: Any = dict(split=splits[i], folder=places[i], callbacks=callbacks)
+            runs[i] = fit(models[i], data, configs[i], **settings, progress=False)
+            if progress is not None:
+                progress.next_run()
         parts = [
             _Together(
                 part,
@@ -109,14 +117,6 @@ def fit_many(
         ]
         for made in _side_by_side(parts):
             runs |= made
-        for i in alone:
-            if asked():
-                break
-            callbacks: list[Any] = [] if progress is None else [progress]
-            settings: Any = dict(split=splits[i], folder=places[i], callbacks=callbacks)
-            runs[i] = fit(models[i], data, configs[i], **settings, progress=False)
-            if progress is not None:
-                progress.next_run()
     return [runs[i] for i in sorted(runs)]
 
 
