@@ -119,8 +119,8 @@ _COLUMNS = (
     Column("SCT helps", ("{effect.helps:d}",)),
     Column("unclear", ("{effect.unclear:d}",)),
     Column("SCT hurts", ("{effect.hurts:d}",)),
-    Column("ours: mean gain", ("{effect.mean:+.1f}",)),
-    Column("paper: mean gain", ("{effect.paper_mean:+.1f}",)),
+    Column("ours: mean gain", ("{effect.mean:+z.1f}",)),
+    Column("paper: mean gain", ("{effect.paper_mean:+z.1f}",)),
 )
 
 
