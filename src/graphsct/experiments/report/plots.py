@@ -100,7 +100,7 @@ def _gain_plot(rows: list[Row]) -> Figure:
             "thickness": 1.5,
         },
         "marker": {"color": SCT, "symbol": "square", "size": 8},
-        "hovertemplate": "%{x:+z.1f} [%{customdata[0]:+z.1f}, %{customdata[1]:+z.1f}], "
+        "hovertemplate": "%{x:+.1f} [%{customdata[0]:+.1f}, %{customdata[1]:+.1f}], "
         "%{customdata[2]}",
     }
     paper = {
@@ -110,7 +110,7 @@ def _gain_plot(rows: list[Row]) -> Figure:
         "x": [row["paper_gain"] for row in rows],
         "y": names,
         "marker": {"color": BASE, "symbol": "diamond-open", "size": 9, "line": {"width": 2}},
-        "hovertemplate": "%{x:+z.1f}",
+        "hovertemplate": "%{x:+.1f}",
     }
     return {
         "data": [paper, ours],
