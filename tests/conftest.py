@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from graphsct import datasets
 from oracle import Dense
 from zoo import ZOO
 
@@ -35,3 +36,23 @@ def dense(case):
 def x(case):
     generator = torch.Generator().manual_seed(7)
     return torch.randn(case.num_nodes, 3, dtype=torch.float64, generator=generator)
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The built-in data, which no test changes."""
+    return datasets.demo()
+
+
+@pytest.fixture
+def seed():
+    """The same random numbers for every test of a file that asks for them."""
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def cora(monkeypatch, tmp_path_factory):
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path_factory.getbasetemp() / "warm"))
+    return datasets.load("cora")
