@@ -1,5 +1,7 @@
 import json
+import math
 import sys
+import time
 
 import faulty
 import numpy as np
@@ -26,13 +28,17 @@ def make(data):
     return build
 
 
+def watching(model, data, folder, **options):
+    return Watch(model, data, folder, share=math.inf, **options)
+
+
 def lines(folder):
     return [json.loads(line) for line in (folder / "layers.jsonl").read_text().splitlines()]
 
 
 def test_it_sees_the_weights_move_and_moves_nothing(data, make, tmp_path):
     model = make()
-    with Watch(model, data, tmp_path, every=5) as watch:
+    with watching(model, data, tmp_path, every=5) as watch:
         run = fit(model, data, TrainConfig(epochs=12), callbacks=[watch])
     assert run.history == fit(make(), data, TrainConfig(epochs=12)).history
     found = lines(tmp_path)
@@ -47,7 +53,7 @@ def test_it_sees_the_weights_move_and_moves_nothing(data, make, tmp_path):
 
 def test_a_plain_model_too(data, tmp_path):
     model = GCN(16, 8, 2, 3)
-    with Watch(model, data, tmp_path, every=2) as watch:
+    with watching(model, data, tmp_path, every=2) as watch:
         fit(model, data, TrainConfig(epochs=4), callbacks=[watch])
     assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4]
 
@@ -56,11 +62,11 @@ def test_a_run_that_goes_on_replaces_what_comes_after(data, make, tmp_path):
     config = TrainConfig(epochs=6, checkpoint_every=4)
     for _ in range(2):
         model = make()
-        with Watch(model, data, tmp_path, every=2) as watch:
+        with watching(model, data, tmp_path, every=2) as watch:
             fit(model, data, config, callbacks=[watch])
     assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4, 6]
     model = make()
-    watch = Watch(model, data, tmp_path, every=2)
+    watch = watching(model, data, tmp_path, every=2)
     record = fit(make(), data, config).history[3]
     watch(record)
     assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4]
@@ -68,7 +74,7 @@ def test_a_run_that_goes_on_replaces_what_comes_after(data, make, tmp_path):
 
 def test_curves_and_heat_maps_for_tensorboard(data, make, tmp_path):
     model = make()
-    with Watch(model, data, tmp_path, every=2, tensorboard=True) as watch:
+    with watching(model, data, tmp_path, every=2, tensorboard=True) as watch:
         fit(model, data, TrainConfig(epochs=4), callbacks=[watch])
     events = EventAccumulator(str(tmp_path / "layers")).Reload()
     curve = events.Scalars("smoothness/01 convs.0")
@@ -88,6 +94,18 @@ def test_the_heat_map_has_dead_dimensions_apart(data):
     assert (image[-1, :, 0] == 200).all()
     grey = image[0, 0]
     assert grey[0] == grey[1] == grey[2] == round(255 * found.layers[0].smoothness[0])
+
+
+def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path):
+    model = make()
+    with Watch(model, data, tmp_path, every=1, share=0.5) as watch:
+        start = time.perf_counter()
+        fit(model, data, TrainConfig(epochs=150), callbacks=[watch])
+        whole = time.perf_counter() - start
+    found = [line["epoch"] for line in lines(tmp_path)]
+    assert found[0] == 1
+    assert 2 < len(found) < 150
+    assert watch._looked < 0.45 * whole
 
 
 def test_without_tensorboard_it_says_so(data, make, tmp_path, monkeypatch):

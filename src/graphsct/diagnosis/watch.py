@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -33,14 +34,17 @@ class Watch:
     """A callback and context for :func:`~graphsct.fit` that looks inside the model as it learns.
 
     Every so many epochs it writes a line to ``layers.jsonl``: the verdict and the numbers of every
-    layer, but for what control could reach. It changes nothing in the run. A run that goes on
-    replaces what was written before from the epoch on where it goes on.
+    layer, but for what control could reach. It changes nothing in the run, and passes over an
+    epoch if looking would take more than its share of the time, as it does where epochs take a
+    millisecond. A run that goes on replaces what was written before from the epoch on where it
+    goes on.
 
     Args:
         model: the model that is trained
         data: what it is trained on
         folder: where the files go
         every: so many epochs, and the first
+        share: the most time that looking may take, as a share of that of training
         tensorboard: also write event files with a curve for each layer and heat maps; needs the
             extra ``tensorboard``
         layers: as for :func:`~graphsct.diagnose`
@@ -48,12 +52,12 @@ class Watch:
         call: as for :func:`~graphsct.diagnose`
 
     Example:
-        >>> import tempfile
+        >>> import math, tempfile
         >>> from graphsct import datasets, fit, nn
         >>> from graphsct.training import TrainConfig
         >>> data, model = datasets.demo(), nn.GCN(16, 8, 3, num_layers=4)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with Watch(model, data, folder, every=10) as watch:
+        ...     with Watch(model, data, folder, every=10, share=math.inf) as watch:
         ...         run = fit(model, data, TrainConfig(epochs=20), callbacks=[watch])
         ...     len((Path(folder) / "layers.jsonl").read_text().splitlines())
         3
@@ -66,6 +70,7 @@ class Watch:
         folder: str | os.PathLike[str],
         *,
         every: int = 50,
+        share: float = 0.05,
         tensorboard: bool = False,
         layers: Sequence[str] | None = None,
         graph: Graph | None = None,
@@ -75,7 +80,7 @@ class Watch:
             require("tensorboard", "tensorboard")
         self.model, self.data, self.call = model, data, call
         self.path = Path(folder) / _LINES
-        self.every = every
+        self.every, self.share = every, share
         self.graph = graph_of(data) if graph is None else graph
         with undisturbed(model):
             run = prepare(model, data, call)
@@ -83,6 +88,9 @@ class Watch:
         self._tensorboard = tensorboard
         self._writer: Any = None
         self._lines: list[str] | None = None
+        self._answer: tuple[int, bool] = (0, False)
+        self._started: float | None = None
+        self._looked = self._longest = 0.0  # seconds
 
     def __enter__(self) -> Self:
         return self
@@ -93,12 +101,23 @@ class Watch:
 
     def looks(self, record: Epoch) -> bool:
         """Whether this epoch is one to look at; then the model must hold its weights."""
-        return record.epoch == 1 or record.epoch % self.every == 0
+        if record.epoch != self._answer[0]:
+            due = self._started is None or record.epoch % self.every == 0
+            self._answer = record.epoch, due and self._affordable()
+        return self._answer[1]
+
+    def _affordable(self) -> bool:
+        if self._started is None:
+            return True
+        training = time.perf_counter() - self._started - self._looked
+        return self._looked + self._longest <= self.share * training
 
     def __call__(self, record: Epoch) -> None:
         """Look at the model, if the epoch is one to look at."""
         if not self.looks(record):
             return
+        start = time.perf_counter()
+        self._started = self._started or start
         found = diagnose(
             self.model,
             self.data,
@@ -110,6 +129,9 @@ class Watch:
         self._write(record.epoch, found)
         if self._tensorboard:
             self._draw(record.epoch, found)
+        took = time.perf_counter() - start
+        self._looked += took
+        self._longest = max(self._longest, took)
 
     def _write(self, epoch: int, found: Diagnosis) -> None:
         if self._lines is None:
