@@ -23,11 +23,12 @@ KINDS = ("dead", "faded", "over-smoothed", "collapsed", "vanishing gradient")
 
 @dataclass(frozen=True)
 class Thresholds:
-    r"""Where a verdict begins; ``README.md`` and the figures say nothing else.
+    r"""Where a verdict begins, all in one place.
 
-    Measured on GCN, GCNII, EGNN, GraphSAGE and GAT of 2 to 32 layers on Cora and CiteSeer, before
-    and after training: those that reach 70 % and more have a contrast of .4 and more and a rank of
-    3 and more in all layers, those that fail do not.
+    Chosen on 34 models that were trained for 150 epochs on Cora and CiteSeer, GCN, GCNII, EGNN,
+    GraphSAGE and GAT of 2 to 32 layers. The 18 that reach a test accuracy of 58 % and more are
+    found healthy: in all their hidden layers the contrast is .4 and more, its rank 4 and more, and
+    at most three quarters of the dimensions are dead. The 16 that reach 55 % or less are not.
 
     Args:
         dead: a layer is *dead* if this share of its dimensions is zero at every node
