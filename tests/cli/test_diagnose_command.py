@@ -97,6 +97,12 @@ def test_a_users_file_is_executed_and_that_is_said(mine):
     assert "THE FILE IS EXECUTED" in run("--help").stdout
 
 
+def test_what_a_users_file_prints_is_not_in_the_json(mine):
+    result = run(mine, "--epochs", 0, "--control", "none", "--json")
+    assert len(json.loads(result.stdout)["layers"]) == 20
+    assert "hello from the file" in result.stderr
+
+
 def test_remedies_for_a_users_model(mine):
     result = run(mine, "--epochs", 1, "--try", "--seeds", 1)
     assert result.exit_code == 0, result.output
@@ -132,6 +138,7 @@ def test_a_folder(folder):
     result = run("--data", folder, "--symmetrize", *FAST, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
+    assert "has no split: 48% of each class are drawn for training" in result.stderr
     assert found["data"] == "graph"
     assert found["graph"] == {"nodes": 300, "edges": 900, "components": 3}
 

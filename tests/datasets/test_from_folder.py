@@ -45,6 +45,13 @@ def test_the_split_of_the_folder_comes_before_the_one_given(folder, data):
         from_folder(folder)
 
 
+def test_without_labels_there_is_nothing_to_split(folder):
+    (folder / "labels.npz").unlink()
+    found = from_folder(folder, split=Fractions())
+    assert not hasattr(found, "splits")
+    assert found.num_nodes == 300
+
+
 def test_each_edge_once(folder, data):
     once = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
     (folder / "edges.csv").unlink()

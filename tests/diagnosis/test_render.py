@@ -16,11 +16,11 @@ def test_training_and_effects_are_shown(data):
     runs = run_seeds(model, data, TrainConfig(epochs=4), range(2)).runs
     effects = (Effect(AS_IS, runs, (0.0, 0.0)), Effect("control", runs, (0.25, 0.35)))
     found = diagnose(model.build(data), data)
-    text = str(replace(found, run=runs[0], effects=effects, untried={"leaky": "a reason"}))
+    text = str(replace(found, run=runs[0], effects=effects, untried={"identity": "a reason"}))
     assert f"test accuracy {runs[0].test_accuracy:.1%}" in text
     assert "Tried, 2 seeds, 4 epochs, the epoch chosen by validation loss:" in text
     assert "+30.0 ± 7.1" in text
-    assert "not tried: leaky: a reason" in text
+    assert "not tried: identity: a reason" in text
 
 
 def test_names_are_no_markup(data):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     import torch
 
+    from graphsct.diagnosis import Diagnosis
     from graphsct.training.config import TrainConfig
     from graphsct.training.run import Epoch, Run
 
@@ -36,7 +39,7 @@ def diagnose(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE.py:BUILD]",
+            metavar="FILE.py:BUILD",
             show_default=False,
             help="A model of your own: THE FILE IS EXECUTED, as Python would. BUILD is called with "
             "(data), or with (in_channels, out_channels) if it takes two arguments.",
@@ -95,32 +98,12 @@ def diagnose(
     """
     from rich.console import Console
 
-    from graphsct.diagnosis import diagnose, try_remedies
-    from graphsct.diagnosis.builders import load_builder, load_weights
     from graphsct.diagnosis.diagnosis import WIDTH
-    from graphsct.training import ModelConfig, TrainConfig
-    from graphsct.training.trial import seeded
 
-    given = {key: value for key, value in ctx.params.items() if value is not None}
-    loaded = _load(data, root, symmetrize)
-    settings: Any
-    if target is None:
-        settings = ModelConfig.from_dict(_only(given, ModelConfig))
-        build = partial(settings.build, loaded)
-    else:
-        typer.echo(f"executing {target.rpartition(':')[0]}", err=True)
-        settings = build = partial(load_builder(target), loaded, depth=depth)
-    config = _config(_only(given, TrainConfig) | {"seed": seed})
-    with seeded(seed):
-        made = build()
-    if weights is not None:
-        load_weights(made, weights)
-    run = None
-    if epochs != 0 and not (weights is not None and epochs is None):
-        run = _train(made, loaded, config, last)
-    found = replace(diagnose(made, loaded, layers=layer), run=run)
-    if try_:
-        found = try_remedies(found, settings, loaded, config, seeds=range(seeds))
+    given = {key: value for key, value in ctx.params.items() if value not in (None, "none")}
+    # What a user's file prints must not get between the reader and the JSON object.
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        found = _find(given)
     if as_json:
         typer.echo(found.to_json())
     else:
@@ -128,6 +111,36 @@ def diagnose(
     if out is not None:
         paths = _write(found, out)
         typer.echo(f"Written to {out}: {' '.join(path.name for path in paths)}", err=as_json)
+
+
+def _find(given: dict[str, Any]) -> Diagnosis:
+    """Build, train and look inside, as the options say."""
+    from graphsct.diagnosis import diagnose, try_remedies
+    from graphsct.diagnosis.builders import load_builder, load_weights
+    from graphsct.training import ModelConfig, TrainConfig
+    from graphsct.training.trial import seeded
+
+    target, weights, epochs = (given.get(key) for key in ("target", "weights", "epochs"))
+    data = _load(given["data"], given.get("root"), given["symmetrize"])
+    settings: Any
+    if target is None:
+        settings = ModelConfig.from_dict(_only(given, ModelConfig))
+        build = partial(settings.build, data)
+    else:
+        typer.echo(f"executing {target.rpartition(':')[0]}", err=True)
+        settings = build = partial(load_builder(target), data, depth=given.get("depth"))
+    config = _config(_only(given, TrainConfig))
+    with seeded(config.seed):
+        model = build()
+    if weights is not None:
+        load_weights(model, weights)
+    run = None
+    if epochs or (epochs is None and weights is None):
+        run = _train(model, data, config, given["last"])
+    found = replace(diagnose(model, data, layers=given.get("layer") or None), run=run)
+    if given["try_"]:
+        found = try_remedies(found, settings, data, config, seeds=range(given["seeds"]))
+    return found
 
 
 def _only(values: dict[str, Any], kind: Any) -> dict[str, Any]:
@@ -147,10 +160,18 @@ def _config(given: dict[str, Any]) -> TrainConfig:
 def _load(name: str, root: Path | None, symmetrize: bool) -> Any:
     from graphsct import datasets
 
-    if Path(name).is_dir():
+    if not Path(name).is_dir():
+        return datasets.load(name, root)
+    data = datasets.from_folder(name, symmetrize=symmetrize)
+    if hasattr(data, "y") and not hasattr(data, "train_mask"):
         split = datasets.Fractions()
-        return datasets.from_folder(name, split=split, symmetrize=symmetrize)
-    return datasets.load(name, root)
+        typer.echo(
+            f"{name} has no split: {split.train:.0%} of each class are drawn for training, "
+            f"{split.val:.0%} for validation",
+            err=True,
+        )
+        data = datasets.from_folder(name, split=split, symmetrize=symmetrize)
+    return data
 
 
 class _Last:
@@ -181,7 +202,7 @@ def _train(model: torch.nn.Module, data: Any, config: TrainConfig, last: bool) -
     return run
 
 
-def _write(found: Any, folder: Path) -> list[Path]:
+def _write(found: Diagnosis, folder: Path) -> list[Path]:
     from graphsct.diagnosis.figures import write_figures
     from graphsct.files import write_json
 

@@ -30,7 +30,7 @@ def from_folder(
 
     Args:
         folder: where the files are
-        split: if the folder has none
+        split: if the folder has labels but no split
         symmetrize: add missing reverse edges instead of refusing a directed graph
     """
     place = Path(folder)
@@ -44,12 +44,13 @@ def from_folder(
             f"{place} has no file of edges: expected edges.csv, edges.npy or the like, and beside "
             "it features, labels, and split.npz or train, val and test"
         )
+    labels = _find(place, "labels")
     return from_files(
         edges,
         _find(place, "features"),
-        _find(place, "labels"),
+        labels,
         nodes=_find(place, "nodes"),
-        split=_split(place) or split,
+        split=_split(place) or (split if labels else None),
         symmetrize=symmetrize,
         name=place.resolve().name,
     )

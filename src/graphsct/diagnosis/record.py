@@ -101,8 +101,8 @@ class Recorder:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for hook in self._hooks:
-            hook.remove()
+        while self._hooks:
+            self._hooks.pop().remove()
 
     def _take(self, name: str) -> Any:
         def hook(part: nn.Module, args: Any, kwargs: Any) -> None:

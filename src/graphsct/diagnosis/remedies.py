@@ -82,7 +82,7 @@ def try_remedies(
         ...     found = diagnose(model.build(data), data)
         >>> found = try_remedies(found, model, data, TrainConfig(epochs=2), seeds=[0])
         >>> [effect.name for effect in found.effects]
-        ['as it is', 'residual', 'identity', 'control', 'shallower']
+        ['as it is', 'residual', 'shallower', 'identity', 'control']
     """
     chosen = list(recipes(found, model, data, config or TrainConfig()))
     effects, untried = _train(chosen, data, seeds)
@@ -119,7 +119,6 @@ def _ours(found: Diagnosis, model: ModelConfig, data: Any) -> dict[str, Build]:
         "residual": ModelConfig("gcnii", **kept) if gcn else model,
         "control": replace(model, control=model.control or "pooled"),
         "shallower": replace(model, depth=sound_depth(found.findings, len(found.layers))),
-        "leaky": replace(model, activation="leaky_relu"),
     }
     return {name: partial(way.build, data) for name, way in ways.items() if way != model}
 
