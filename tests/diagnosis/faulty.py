@@ -24,11 +24,11 @@ class Deep(torch.nn.Module):
         return self.head(x)
 
 
-def over_smoothed(depth=120):
+def over_smoothed(depth=50):
     return Deep(depth)
 
 
-def averaged(depth=120):
+def averaged(depth=50):
     """Converges to constants, which are not in the eigenspace of GCN."""
     return Deep(depth, conv=lambda: SimpleConv("mean", combine_root="self_loop"))
 
@@ -64,7 +64,7 @@ def healthy():
 
 def constant():
     """Healthy features with a large constant in each dimension, as behind a bias."""
-    return Deep(1, after=lambda x: x + 30)
+    return Deep(1, after=lambda x: x + 8)
 
 
 class Shortcut(torch.nn.Module):

@@ -40,7 +40,7 @@ class Thresholds:
         contrast_rank: ... and that part has at most this share of the possible directions,
             :math:`(r - 1) / (d - 1)` of its effective rank r; a constant that was added to
             healthy features leaves many
-        no_contrast: or the share is so small that it does not matter what directions it has
+        no_contrast: or the share is so small that training cannot use it, whatever its directions
         collapsed: it is *collapsed* if its nodes differ in fewer directions than this, or than
             half of what so many classes need, :math:`(C - 1) / 2`
         gradient: its *gradient vanishes* if it is smaller than this times that of the last layer,
@@ -51,7 +51,7 @@ class Thresholds:
     faded: float = 1e-6
     contrast: float = 0.2
     contrast_rank: float = 0.1
-    no_contrast: float = 1e-3
+    no_contrast: float = 0.01
     collapsed: float = 2.5
     gradient: float = 1e-4
 
@@ -194,10 +194,8 @@ def _collapsed(layers: Sequence[LayerReport], numbers: list[int]) -> str:
     width = _middle([layer.channels for layer in chosen])
     dead = _middle([len(layer.dead) for layer in chosen])
     s = _middle([layer.quartiles[1] for layer in chosen if layer.quartiles])
-    return (
-        f"nodes differ in {rank:.1f} of {width:.0f} directions, {dead:.0f} dimensions are dead; "
-        f"not smooth, median s {s:.3f}"
-    )
+    died = f", {dead:.0f} dimensions are dead" if dead else ""
+    return f"nodes differ in {rank:.1f} of {width:.0f} directions{died}; median s {s:.3f}"
 
 
 def _vanishing(layers: Sequence[LayerReport], numbers: list[int]) -> str:
