@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from browser import open_browser
 from graphsct import datasets
 from oracle import Dense
 from zoo import ZOO
@@ -56,3 +57,9 @@ def cora(monkeypatch, tmp_path_factory):
         pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
     monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path_factory.getbasetemp() / "warm"))
     return datasets.load("cora")
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    with open_browser(tmp_path_factory.mktemp("browser")) as found:
+        yield found

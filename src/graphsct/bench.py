@@ -195,6 +195,10 @@ def _limit(engine: Engine) -> Callable[[], Any]:
         torch.clamp_min(out, 0, out=out)
 
     def epoch() -> None:
+        with engine.threads:
+            products()
+
+    def products() -> None:
         forward(train)
         mixed, out = small[id(train)]
         torch.mm(out, w, out=mixed)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["replacing", "write_csv", "write_json", "write_jsonl"]
+__all__ = ["replacing", "write_csv", "write_json", "write_jsonl", "write_text"]
 
 
 @contextmanager
@@ -41,17 +41,20 @@ def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         writer.writerows(zip(*columns.values(), strict=True))
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write plain values as indented JSON; NaN, which JSON does not know, is refused."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
     """Write plain values as JSON, one a line."""
-    lines = [json.dumps(row, allow_nan=False) + "\n" for row in rows]
-    with replacing(path) as temporary:
-        temporary.write_text("".join(lines), encoding="utf-8")
+    write_text(path, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
 
 
 def _umask() -> int:

@@ -15,6 +15,7 @@ from torch_geometric.utils import homophily, is_undirected
 from graphsct import DataError
 from graphsct.datasets import CATALOG, describe, load, verify
 from graphsct.datasets.catalog import find
+from graphsct.datasets.load import is_here
 
 HERE = [name for name in CATALOG if name != "arxiv"]
 SPLITS = {
@@ -115,6 +116,13 @@ def test_root_from_the_environment_and_processed_files_in_the_cache(real, cache,
     assert not list(real.rglob("processed"))
     monkeypatch.delenv("GRAPHSCT_DATA")
     assert load("texas").y.equal(first.y)  # processed before: no raw file, no network needed
+
+
+def test_what_is_here_needs_no_download(real, tmp_path):
+    assert not is_here("texas", tmp_path / "nowhere")
+    assert is_here("texas", real) and not is_here("arxiv", real)
+    load("texas", real)
+    assert is_here("texas", tmp_path / "nowhere")  # processed before
 
 
 def test_a_damaged_cache_is_made_anew(real, cache):

@@ -3,6 +3,7 @@ import csv
 import faulty
 import numpy as np
 import pytest
+from torch_geometric.nn import GCN
 
 from graphsct import diagnose
 from graphsct.diagnosis.figures import Curves, HeatMap, draw_curves, draw_heat_map, write_figures
@@ -18,23 +19,20 @@ def found(data):
 
 def test_the_heat_map_hatches_dead_dimensions_instead_of_colouring_them(found):
     with styled():
-        axes = draw_heat_map(HeatMap(found)).axes[0]
-    coloured, hatched = (
-        np.ma.getmaskarray(part.get_array()).reshape(-1) for part in axes.collections
-    )
-    assert (~coloured).sum() == 2 * 16
-    assert hatched.sum() == 2 * 16 or len(hatched) == 4 * 16
-    assert axes.collections[1].get_hatch() == "////"
-    assert axes.get_ylim() == (6.5, 0.5)
+        canvas = draw_heat_map(HeatMap(found))
+    axes = canvas.axes[0]
+    values = axes.images[0].get_array()
+    assert np.ma.getmaskarray(values).sum() == 4 * 16
+    assert values[0].tolist() == pytest.approx(found.layers[0].smoothness)
+    assert {part.get_hatch() for part in axes.collections} == {"////"}
+    assert [text.get_text() for text in canvas.legends[0].texts] == ["dead: zero at every node"]
 
 
 def test_layers_of_other_width_and_nothing_dead(data):
-    from torch_geometric.nn import GCN
-
     with styled():
         canvas = draw_heat_map(HeatMap(diagnose(GCN(16, 8, 2, 3), data)))
-    values = canvas.axes[0].collections[0].get_array()
-    assert np.ma.getmaskarray(values)[1, 3:].all()
+    values = canvas.axes[0].images[0].get_array()
+    assert np.ma.getmaskarray(values)[1].tolist() == [False] * 3 + [True] * 5
     assert not canvas.legends
 
 

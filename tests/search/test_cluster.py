@@ -1,3 +1,8 @@
+import re
+import threading
+import time
+
+import psutil
 import pytest
 
 from graphsct import TrainingError
@@ -8,11 +13,25 @@ pytest.importorskip("ray", reason="ray is not installed: there is no cluster to 
 TASK = Task("demo", "gcn", None, 2, max_hidden=16)
 
 
+def kill_one_worker(journal):
+    while not journal.exists() or b'"worker":' not in journal.read_bytes():
+        time.sleep(0.02)
+    ours = psutil.Process().children(recursive=True)
+    next(process for process in ours if "ray::_work" in " ".join(process.cmdline())).kill()
+
+
 @pytest.mark.filterwarnings("ignore")  # of ray
-def test_two_workers_of_a_local_cluster_share_a_study(tmp_path):
-    found = search(TASK, trials=8, ray="local", workers=2, storage=tmp_path, epochs=20)
-    assert (found.trials, found.failed) == (8, 0)
+def test_two_workers_share_a_study_and_one_that_is_killed_begins_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # or it leaves a file in the home folder
+    killer = threading.Thread(target=kill_one_worker, args=(tmp_path / "journal.jsonl",))
+    killer.start()
+    found = search(TASK, trials=16, ray="local", workers=2, storage=tmp_path, epochs=40)
+    killer.join()
+    assert (found.trials, found.failed) == (16, 0)
     assert (tmp_path / "best.json").is_file()
+    journal = (tmp_path / "journal.jsonl").read_text()
+    workers = set(re.findall(r'"worker":"(\w+)"', journal))
+    assert len(workers) >= 2
 
 
 @pytest.mark.filterwarnings("ignore")  # of ray

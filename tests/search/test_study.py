@@ -85,15 +85,15 @@ def test_a_trial_that_diverged_is_the_worst_and_never_the_best(select, worst):
     assert (row["state"], row["val_loss"], row["seconds"]) == ("diverged", None, 1.0)
 
 
-def test_the_worse_half_is_given_up_at_a_rung_and_kept_in_the_rows():
+def test_the_worst_quarter_is_given_up_at_a_rung_and_kept_in_the_rows():
     study = make()
     for number in range(8):
         taken = one(study)
         assert not study.hopeless(taken, 100, score(0.5 + 0.01 * number))
         study.done(taken, score(0.6))
-    bad, good = one(study), one(study)
-    assert study.hopeless(bad, 100, score(0.5))
-    assert not study.hopeless(good, 100, score(0.55))
+    bad, fair = one(study), one(study)
+    assert study.hopeless(bad, 100, score(0.51))
+    assert not study.hopeless(fair, 100, score(0.52))
     assert study.counts()["pruned"] == 1
     assert [row["state"] for row in study.rows()] == ["complete"] * 8 + ["pruned"]
     # A trial that was over before a rung counts there with its last score.

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from graphsct.training.calls import Calls, apart, multiply, multiply_transposed
+from graphsct.training.calls import Calls, OneThread, apart, multiply, multiply_transposed
 
 
 def random(*shape):
@@ -49,3 +49,15 @@ def test_products_are_those_of_each_run(do, k, n, biased):
         wanted = 2 * own @ w[run] + (bias[run] if biased else 0)
         assert_close(made, wanted)
         assert_close(grad[run], 0.5 * own.t() @ wanted)
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_one_thread_and_then_as_before(only):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with OneThread(only):
+            assert torch.get_num_threads() == (1 if only else 2)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

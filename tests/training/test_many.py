@@ -143,3 +143,22 @@ def test_errors_teach(data):
     with pytest.raises(TrainingError, match="Lower learning_rate"):
         fit_many(build(data, range(2)), data, replace(CONFIG, learning_rate=1e200))
     assert fit_many([], data) == []
+
+
+def test_parts_go_side_by_side_and_leave_the_threads_as_they_were(data):
+    configs = [replace(CONFIG, seed=seed) for seed in range(5)]
+    alone = fit_many(build(data, range(5)), data, configs, at_once=2)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        runs = fit_many(build(data, range(5)), data, configs, at_once=2)
+        assert torch.get_num_threads() == 3
+        assert [run.versions["threads"] for run in runs] == [1] * 5
+        check_same(alone, runs)
+        broken = build(data, range(5))
+        broken[4].output.bias.data.fill_(torch.nan)
+        with pytest.raises(TrainingError, match="learning_rate"):
+            fit_many(broken, data, configs, at_once=1)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)

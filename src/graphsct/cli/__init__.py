@@ -20,6 +20,8 @@ _COMMANDS = {
     "demo": "graphsct.cli.demo",
     "diagnose": "graphsct.cli.diagnose",
     "figure": "graphsct.cli.figure",
+    "report": "graphsct.cli.report",
+    "reproduce": "graphsct.cli.reproduce",
     "search": "graphsct.cli.search",
     "train": "graphsct.cli.train",
 }

@@ -133,8 +133,7 @@ def _show(found: Found, folder: Path) -> None:
     for part in (found.model, found.train):
         values = {k: v for k, v in part.to_dict().items() if v is not None}
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))
-    best = folder / "best.json"
-    console.print(
-        f"Written to {folder}; now: graphsct train --data {found.task.data} --config {best}",
-        soft_wrap=True,
-    )
+    line = f"graphsct train --data {found.task.data} --config {folder / 'best.json'}"
+    if found.task.normalize:
+        line += " --normalize"
+    console.print(f"Written to {folder}; now: {line}", soft_wrap=True)

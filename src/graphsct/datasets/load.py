@@ -21,7 +21,7 @@ from graphsct.datasets.synthetic import GENERATED
 from graphsct.errors import DataError
 from graphsct.graph import Graph
 
-__all__ = ["leaks", "load", "verify"]
+__all__ = ["is_here", "leaks", "load", "verify"]
 
 Root = str | os.PathLike[str] | None
 
@@ -85,6 +85,12 @@ def load(
         split=split,
         normalize=normalize,
     )
+
+
+def is_here(name: str, root: Root = None) -> bool:
+    """Whether :func:`load` would download nothing."""
+    entry = find(name)
+    return locate(entry, data_root(root)) is not None or store.path_for(entry, None).is_file()
 
 
 def leaks(name: str, root: Root = None) -> list[Leak]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.experiments.figures import save
-from graphsct.experiments.figures.style import BLACK, BLUE, GREY, ORANGE, RED, styled
+from graphsct.experiments.figures.heat import SHADES, apart_patch, draw_heat
+from graphsct.experiments.figures.style import BLACK, BLUE, ORANGE, RED, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,29 +75,25 @@ class Curves:
 
 def draw_heat_map(data: HeatMap) -> Figure:
     """A row a layer, a column a dimension; dead dimensions are hatched, not coloured."""
-    from matplotlib.colors import ListedColormap
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
-    found = data.found
+    found, scale = data.found, Normalize(0, 1)
     width, depth = max(layer.channels for layer in found.layers), len(found.layers)
-    values, dead = np.full((depth, width), np.nan), np.full((depth, width), np.nan)
+    values, dead = np.full((depth, width), np.nan), np.zeros((depth, width), dtype=bool)
     for row, layer in enumerate(found.layers):
         values[row, : layer.channels] = layer.smoothness
-        values[row, list(layer.dead)] = np.nan
-        dead[row, list(layer.dead)] = 1
+        dead[row, list(layer.dead)] = True
     canvas = Figure(figsize=(11, 2.6 + 0.2 * max(8, depth)), layout="constrained")
     axes = canvas.subplots()
-    grid = np.arange(width + 1) + 0.5, np.arange(depth + 1) + 0.5
-    mesh = axes.pcolormesh(*grid, values, vmin=0, vmax=1, cmap="viridis")
-    look = dict[str, Any](hatch="////", edgecolor=GREY, linewidth=0)
-    axes.pcolor(*grid, np.ma.masked_invalid(dead), cmap=ListedColormap(["white"]), **look)
+    draw_heat(axes, values, dead, scale)
     axes.set(xlabel="feature dimension", ylabel="layer", title=_title(found))
-    axes.set_ylim(depth + 0.5, 0.5)
-    axes.set_yticks(_ticks(depth))
-    canvas.colorbar(mesh, ax=axes, pad=0.015).set_label("normalized smoothness s")
-    if np.isfinite(dead).any():
-        patch = Patch(facecolor="white", label="dead: zero at every node", **look)
+    axes.set_yticks([number - 1 for number in _ticks(depth)], map(str, _ticks(depth)))
+    bar = canvas.colorbar(ScalarMappable(scale, SHADES), ax=axes, pad=0.015)
+    bar.set_label("normalized smoothness s")
+    if dead.any():
+        patch = apart_patch("dead: zero at every node")
         canvas.legend(handles=[patch], loc="outside lower center")
     return canvas
 

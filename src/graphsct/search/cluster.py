@@ -52,11 +52,16 @@ def run_cluster(
         while going and not stop():
             ended, going = ray.wait(going, timeout=0.5)
             show()
-            ray.get(ended)
+            ray.get(ended)  # raises what ended them
         for task in going:
             ray.cancel(task)
         if going:
             ray.wait(going, num_returns=len(going), timeout=10)
+    except ray.exceptions.RayError as error:
+        raise TrainingError(
+            f"a worker of the Ray cluster has failed, after {_RETRIES} retries if it was killed; "
+            f"what was found is kept, and the same command goes on. It said: {error}"
+        ) from error
     finally:
         ray.shutdown()
 

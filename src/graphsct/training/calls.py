@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["Calls", "apart", "multiply", "multiply_transposed"]
+__all__ = ["Calls", "OneThread", "apart", "multiply", "multiply_transposed"]
 
 #: Numbers in a product of several runs up to which a batched call and a copy are the fastest.
 _SMALL = 1 << 18
@@ -59,6 +59,26 @@ class Calls:
         if (use, *shape) not in self._scratch:
             self._scratch[use, *shape] = self.make(*shape)
         return self._scratch[use, *shape]
+
+
+class OneThread:
+    """A context in which PyTorch has one thread, if it is to have only one.
+
+    Args:
+        only: whether it is; else nothing changes
+    """
+
+    def __init__(self, only: bool) -> None:
+        self._only = only
+
+    def __enter__(self) -> None:
+        self._before = torch.get_num_threads()
+        if self._only:
+            torch.set_num_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        if self._only:
+            torch.set_num_threads(self._before)
 
 
 def apart(x: Tensor, k: int) -> Tensor:

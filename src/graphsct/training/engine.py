@@ -20,7 +20,7 @@ from graphsct.nn import GCN, GCNII, EnergeticGNN
 from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.training.adam import Adam
 from graphsct.training.bends import BENDS
-from graphsct.training.calls import Calls, apart
+from graphsct.training.calls import Calls, OneThread, apart
 from graphsct.training.config import TrainConfig
 from graphsct.training.head import Head
 from graphsct.training.inputs import DenseInput, SparseInput
@@ -30,6 +30,10 @@ from graphsct.training.operators import Operators, read
 from graphsct.training.stack import Stack
 
 __all__ = ["Engine", "supports"]
+
+#: Products of numbers in the largest matrix product of a layer, up to which threads that share it
+#: wait for each other longer than they work.
+_LITTLE = 1 << 22
 
 
 def supports(model: torch.nn.Module) -> bool:
@@ -121,6 +125,9 @@ class Engine:
         self._backward(self.backward)
         self._forward(self.evaluation, training=False)
         self.optimizer = Adam(stack, self.configs, steps)
+        n, wide = self.graph.num_nodes, len(models) * first.hidden_channels
+        work = wide * max(n * first.hidden_channels, len(self.graph.matrix.values()))
+        self.threads = OneThread(work < _LITTLE)
 
     def _make_layers(self) -> None:
         """Convolutions, the last one once for each set of nodes, and the matrices V of all."""
@@ -223,16 +230,18 @@ class Engine:
     @torch.no_grad()
     def descend(self) -> Tensor:
         """One step of training; the loss of each run before it; shape: ``(k,)``."""
-        self.words.begin()
-        self.training.run()
-        self.backward.run()
-        self.optimizer.step()
+        with self.threads:
+            self.words.begin()
+            self.training.run()
+            self.backward.run()
+            self.optimizer.step()
         return self.numbers[0].clone()
 
     @torch.no_grad()
     def validate(self) -> tuple[Tensor, Tensor, Tensor]:
         """Validation loss, training and validation accuracy of each run; of shape ``(k,)``."""
-        self.evaluation.run()
+        with self.threads:
+            self.evaluation.run()
         val_loss, train_accuracy, val_accuracy = self.numbers[1:].clone()
         return val_loss, train_accuracy, val_accuracy
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ __all__ = ["fit_many", "room"]
 #: Hidden features of all runs in a batch, in numbers: as many as stay near the processor.
 _NEAR = 1 << 18
 
+#: Hidden features of a run from which all threads work on one run, and no two are in memory.
+_LARGE = 1 << 22
+
 Place = str | os.PathLike[str] | None
 
 
@@ -46,8 +50,9 @@ def fit_many(
 
     Models of the same shape are trained together: their weights are stacked, one sparse product
     serves all, and a run that is over leaves the others. Each has its own seed, split, learning
-    rate, weight decay and dropout. The results are those of :func:`~graphsct.fit` with the same
-    config, up to rounding. Models that cannot be trained together are trained one by one.
+    rate, weight decay and dropout. Of larger graphs, runs go side by side, as many as PyTorch has
+    threads, each with one. The results are those of :func:`~graphsct.fit` with the same config, up
+    to rounding. Models that cannot be trained so are trained one by one.
 
     Args:
         models: each is left with the weights of its best epoch
@@ -81,41 +86,65 @@ def fit_many(
             raise TrainingError(f"there are {k} models and {len(given)} {name}; give one for each")
     plain = [not isinstance(model, tuple(MODELS.values())) for model in models]
     problems = [Problem.of(data, split, plain=p) for split, p in zip(splits, plain, strict=True)]
-    batches: dict[Any, list[int]] = {}
-    for run, model in enumerate(models):
-        alone = not fits_engine(model, problems[run]) or _begun(places[run])
-        batches.setdefault(run if alone else shape_of(model, configs[run]), []).append(run)
+    alone: list[int] = []
+    shapes: dict[Any, list[int]] = {}
+    for i, model in enumerate(models):
+        if fits_engine(model, problems[i]) and not _begun(places[i]):
+            shapes.setdefault(shape_of(model, configs[i]), []).append(i)
+        else:
+            alone.append(i)
     runs: dict[int, Run] = {}
-    for batch in batches.values():
-        size = at_once or room(models[batch[0]], problems[batch[0]])
-        for start in range(0, len(batch), size):
-            part = batch[start : start + size]
-            if len(part) == 1:
-                (i,) = part
-                callbacks: list[Any] = [] if progress is None else [progress]
-                runs[i] = fit(
-                    models[i],
-                    data,
-                    configs[i],
-                    split=splits[i],
-                    folder=places[i],
-                    callbacks=callbacks,
-                    progress=False,
-                )
-                if progress is not None:
-                    progress.next_run()
-            else:
-                made = _Together(
-                    [models[i] for i in part],
-                    [problems[i] for i in part],
-                    [configs[i] for i in part],
-                    [places[i] for i in part],
-                    progress,
-                )
-                runs.update(zip(part, made.train(), strict=True))
-            if any(runs[i].interrupted for i in part):
-                return [runs[i] for i in sorted(runs)]
+    with interruptible() as asked:
+        for i in alone:
+            if asked():
+                break
+            callbacks: list[Any] = [] if progress is None else [progress]
+            settings: Any = dict(split=splits[i], folder=places[i], callbacks=callbacks)
+            runs[i] = fit(models[i], data, configs[i], **settings, progress=False)
+            if progress is not None:
+                progress.next_run()
+        parts = [
+            _Together(
+                part,
+                [models[i] for i in part],
+                [problems[i] for i in part],
+                [configs[i] for i in part],
+                [places[i] for i in part],
+                progress,
+            )
+            for alike in shapes.values()
+            for part in _parts(alike, at_once or room(models[alike[0]], problems[alike[0]]))
+        ]
+        for made in _side_by_side(parts):
+            runs |= made
     return [runs[i] for i in sorted(runs)]
+
+
+def _parts(numbers: list[int], most: int) -> list[list[int]]:
+    """Parts of nearly equal size, none above ``most``."""
+    count = -(-len(numbers) // most)
+    return [numbers[part::count] for part in range(count)]
+
+
+def _side_by_side(parts: list[_Together]) -> Iterator[dict[int, Run]]:
+    """Train parts, as many at once as PyTorch has threads, each with one thread.
+
+    Threads that share the work of one small product wait for each other more than they work, all
+    the more where other processes are busy. Large graphs have the processor to themselves.
+    """
+    threads = torch.get_num_threads()
+    if min(threads, len(parts)) < 2 or any(part.large for part in parts):
+        yield from (part.train() for part in parts)
+        return
+    pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        for future in as_completed([pool.submit(part.train) for part in parts]):
+            yield future.result()
+    finally:  # after an error the others end with their epoch
+        for part in parts:
+            part.stopped = True
+        pool.shutdown()
+        torch.set_num_threads(threads)
 
 
 def _begun(place: Place) -> bool:
@@ -133,10 +162,23 @@ def _size(model: Any, problem: Blind) -> int:
 
 
 class _Together:
-    """A batch with its folders, and the look at the test nodes when a run is over."""
+    """A batch with its folders, and the look at the test nodes when a run is over.
+
+    Args:
+        numbers: of the runs, for the caller
+        models: as for :func:`fit_many`, and so are the others
+        problems: what each is trained on
+        configs: one for each
+        places: one for each
+        progress: shows the first run that is still going
+    """
+
+    #: Whether to end with the epoch that is under way, as after Ctrl-C.
+    stopped = False
 
     def __init__(
         self,
+        numbers: list[int],
         models: list[Any],
         problems: list[Problem],
         configs: list[TrainConfig],
@@ -144,11 +186,16 @@ class _Together:
         progress: Progress | None,
     ) -> None:
         self.models, self.problems, self.configs = models, problems, configs
-        self.places, self.progress = places, progress
+        self.numbers, self.places, self.progress = numbers, places, progress
+        self.large = _size(models[0], problems[0]) > _LARGE
         self.runs: dict[int, Run] = {}
 
-    def train(self) -> list[Run]:
+    def train(self) -> dict[int, Run]:
+        """Train to the end, or to where it is stopped; if that is at once, there is no run."""
         with ExitStack() as stack:
+            asked = stack.enter_context(interruptible())
+            if self.stopped or asked():
+                return {}
             self.stores = [
                 None
                 if place is None
@@ -161,10 +208,9 @@ class _Together:
             ]
             self.started = time.perf_counter()
             batch = self.batch = Batch(self.models, self.problems, self.configs)
-            asked = stack.enter_context(interruptible())
             while batch.going:
                 self._step()
-                stopped = asked()
+                stopped = self.stopped or asked()
                 if stopped or batch.epoch % batch.config.checkpoint_every == 0:
                     self._save()
                 over = batch.over
@@ -172,7 +218,7 @@ class _Together:
                     self._finish(batch.going, interrupted=set(batch.going) - set(over))
                 else:
                     self._finish(over)
-        return [self.runs[run] for run in range(len(self.models))]
+        return {self.numbers[run]: made for run, made in self.runs.items()}
 
     def _step(self) -> None:
         for run in self.batch.step():

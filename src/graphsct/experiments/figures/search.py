@@ -138,8 +138,9 @@ def _draw_setting(axes: Axes, trials: Trials, name: str, values: list[Any]) -> N
     best = rows.index(trials.best)
     ring = dict[str, Any](s=110, facecolors="none", edgecolors=ORANGE, lw=2.2, zorder=4)
     axes.scatter(x[best], scores[best], **ring)
-    axes.set_xticks(range(len(values)), [_short(value) for value in values], fontsize=10.5)
-    if len(values) > 4:
+    labels = [_short(value) for value in values]
+    axes.set_xticks(range(len(values)), labels, fontsize=10.5)
+    if len(labels) > 5 or (len(labels) > 3 and max(map(len, labels)) > 4):
         axes.tick_params(axis="x", labelrotation=60)
     axes.set_title(name.replace("_", " "), fontsize=12)
     axes.set_xlim(-0.6, len(values) - 0.4)

@@ -1,0 +1,206 @@
+"""``graphsct reproduce``: a table of the paper beside our numbers, or its cells run again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from graphsct.experiments.cell import Key
+    from graphsct.experiments.paper import PaperTable
+    from graphsct.experiments.plan import Choice
+    from graphsct.experiments.reproduce import Budget, Outcome
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+_OUT = Path("results/reproduce")
+_WORK = Path("results/reproduce/work")
+
+
+@app.command()
+def reproduce(
+    table: Annotated[str, typer.Argument(help="table1 to table11, or a name such as depth.")],
+    dataset: Annotated[str | None, typer.Option(help="Some data sets: cora,texas.")] = None,
+    model: Annotated[str | None, typer.Option(help="Some of gcn, gcnii and egnn.")] = None,
+    depth: Annotated[str | None, typer.Option(help="Some depths: 2,4.")] = None,
+    control: Annotated[str | None, typer.Option(help="Only none, or only sct.")] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Only show what there is, run nothing.")
+    ] = False,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of a cell; of sets with ten splits, one a split.")
+    ] = 10,
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Search each cell's settings anew, with so many trials."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, help="No new trial of a cell after so many; time for each timing."),
+    ] = None,
+    max_hidden: Annotated[
+        int | None, typer.Option(help="Most channels that a search tries.", show_default="128")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the cells.",
+            show_default=f"{_OUT}; with --report those that come with graphsct",
+        ),
+    ] = None,
+    work: Annotated[Path, typer.Option(help="Folder of searches and runs under way.")] = _WORK,
+    root: Annotated[Path | None, typer.Option(help="Folder with the raw files.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Of PyTorch.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
+    with the settings that come with graphsct or with new ones (--trials). What was done before is
+    not done again; the same command goes on after an interruption.
+    """
+    import torch
+
+    from graphsct.experiments.cell import PACKAGED
+    from graphsct.experiments.paper import find_table
+    from graphsct.experiments.plan import TRAINED, Choice
+    from graphsct.experiments.reproduce import Budget
+    from graphsct.experiments.times import TIMED
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    found = find_table(table)
+    choice = Choice.parse(dataset, model, depth, control)
+    good, folder = True, out or (PACKAGED if report else _OUT)
+    if found.name in TRAINED and not report:
+        budget = Budget(seeds, trials, seconds, max_hidden)
+        good = _run(found, choice.keys(found), budget, folder, work, root)
+    elif found.name in TIMED and not report:
+        _time(found, seconds, folder, root)
+    _show(found, choice, folder, root, markdown, as_json)
+    if not good:
+        raise typer.Exit(1)
+
+
+def _show(
+    table: PaperTable,
+    choice: Choice,
+    folder: Path,
+    root: Path | None,
+    markdown: bool,
+    as_json: bool,
+) -> None:
+    from graphsct.experiments.tables import build
+    from graphsct.experiments.tables.render import show, to_markdown
+
+    built = build(table.name, cells=folder, root=root).only(
+        lambda row: choice.takes(*(row.get(key) for key in ("dataset", "model", "sct", "depth")))
+    )
+    if not built.rows:
+        raise choice.nothing_left(table)
+    if as_json:
+        typer.echo(json.dumps(built.to_dict(), allow_nan=False))
+    elif markdown:
+        typer.echo(to_markdown(built))
+    else:
+        show(built)
+
+
+def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None) -> None:
+    """Measure times, and say each on standard error."""
+    from graphsct.experiments.cell import read_cells
+    from graphsct.experiments.times import measure_times
+
+    cells = {**read_cells(), **read_cells(out)}
+    load, limit = _loader(root), 20.0 if seconds is None else seconds
+    for row in measure_times(table, cells, load=load, out=out, seconds=limit):
+        control = row["control"] or "none"
+        _say(f"{row['data']}-{row['model']}-{control}: {row['ours_ms']:.2f} ms an epoch")
+
+
+def _run(
+    table: PaperTable,
+    keys: list[Key],
+    budget: Budget,
+    out: Path,
+    work: Path,
+    root: Path | None,
+) -> bool:
+    """Run cells, say on standard error what becomes of each; whether none of them failed."""
+    from graphsct.datasets.load import is_here
+    from graphsct.experiments.cell import read_cells
+    from graphsct.experiments.estimate import estimate
+    from graphsct.experiments.reproduce import is_done, run_cells
+
+    load, there = _loader(root), read_cells(out, keys)
+    known = {**read_cells(keys=keys), **there}
+    todo = [key for key in keys if not is_done(there.get(key), budget)]
+    # It is large, and not downloaded unasked; the others are.
+    absent = [key for key in todo if key.dataset == "arxiv" and not is_here("arxiv", root)]
+    todo = [key for key in todo if key not in absent]
+    _say(f"table {table.number} ({table.name}): {len(todo)} cells to run, {len(keys)} in all")
+    if absent:
+        _say(
+            f"left out: {len(absent)} cells of Ogbn-arxiv, whose files are not here; see "
+            "'graphsct data list' for where they belong"
+        )
+    if not todo:
+        return not absent
+    _say(
+        f"about {_duration(estimate(todo, budget, load=load, known=known))}; stop it when you like"
+    )
+    good, outcomes = (
+        True,
+        run_cells(
+            todo, budget, load=load, known=known, out=out, work=work, table=f"table{table.number}"
+        ),
+    )
+    started = time.perf_counter()
+    try:
+        for number, outcome in enumerate(outcomes, start=1):
+            spent = _duration(time.perf_counter() - started)
+            _say(f"[{number}/{len(todo)}, {spent}] {_line(outcome)}")
+            good = good and outcome.cell is not None
+    except KeyboardInterrupt:
+        _say(f"interrupted: the same command goes on; the cells that are done are in {out}")
+        raise typer.Exit(130) from None
+    return good
+
+
+def _line(outcome: Outcome) -> str:
+    from graphsct.cli.results import percent
+
+    if outcome.cell is None:
+        return f"{outcome.key.name}: failed: {outcome.reason}"
+    parts = []
+    for rule in dict.fromkeys(run["select"] for run in outcome.cell.results):
+        shares = [run["test_accuracy"] for run in outcome.cell.runs(rule)]
+        parts.append(f"{percent(shares)} ({len(shares)} runs, {rule})")
+    return f"{outcome.key.name}: {', '.join(parts)}"
+
+
+def _loader(root: Path | None) -> Callable[[str, bool], Any]:
+    from functools import lru_cache
+
+    from graphsct import datasets
+
+    @lru_cache(maxsize=1)
+    def load(name: str, normalize: bool) -> Any:
+        return datasets.load(name, root, normalize=normalize)
+
+    return load
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else str(timedelta(seconds=round(seconds)))
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

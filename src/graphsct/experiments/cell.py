@@ -1,0 +1,185 @@
+"""Our side of a cell of the paper: settings, how they were found, and the result of each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from graphsct.errors import ExperimentError
+from graphsct.files import write_json
+from graphsct.training.config import ModelConfig, TrainConfig
+
+__all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "Key", "Settings", "read_cells", "write_cell"]
+
+#: The cells that come with graphsct.
+PACKAGED = Path(__file__).with_name("cells")
+
+#: From so many layers on, the rule that chooses the epoch decides the result: both are reported.
+DEEP = 16
+
+#: What is kept of a run.
+RESULT = (
+    "select",
+    "seed",
+    "split",
+    "test_accuracy",
+    "val_accuracy",
+    "val_loss",
+    "best_epoch",
+    "epochs",
+    "seconds",
+)
+
+
+class Key(NamedTuple):
+    """Which cell: what is fixed before anything is searched.
+
+    Args:
+        dataset: by our name
+        model: ``gcn``, ``gcnii`` or ``egnn``
+        control: ``pooled``, ``gated`` or none
+        depth: number of convolutions, ``None`` if it is searched
+        activation: ``None`` if it is searched
+    """
+
+    dataset: str
+    model: str
+    control: str | None
+    depth: int | None = None
+    activation: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its file.
+
+        Example:
+            >>> Key("cora", "gcn", None, 16).name, Key("texas", "gcnii", "gated").name
+            ('cora-gcn-none-16', 'texas-gcnii-gated')
+        """
+        parts = (self.dataset, self.model, self.control or "none", self.depth, self.activation)
+        return "-".join(str(part) for part in parts if part is not None)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides the result of a cell's runs but for their seeds.
+
+    Args:
+        model: what is built
+        train: how it is trained; its seed means nothing
+        normalize: whether rows of features sum to one
+    """
+
+    model: ModelConfig
+    train: TrainConfig
+    normalize: bool = False
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """What chooses the epoch; results are compared by the first."""
+        return ("val_accuracy", "val_loss") if self.model.depth >= DEEP else ("val_accuracy",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the seed."""
+        train = self.train.to_dict()
+        del train["seed"]
+        return {"model": self.model.to_dict(), "train": train, "normalize": self.normalize}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that was run, or is to be run with settings that are known.
+
+    Args:
+        key: which
+        settings: of all its runs
+        found: how the settings were found, ``None`` if by hand
+        results: one a run, each with the names in :data:`RESULT`
+        command: what makes it again
+        versions: of what made it
+    """
+
+    key: Key
+    settings: Settings
+    found: dict[str, Any] | None = None
+    results: tuple[dict[str, Any], ...] = ()
+    command: str = ""
+    versions: dict[str, Any] | None = None
+
+    @property
+    def allowed(self) -> dict[str, Any] | None:
+        """The ``trials`` and ``seconds`` that its search was allowed, ``None`` without a search."""
+        return None if self.found is None else self.found["allowed"]
+
+    def runs(self, select: str = "val_accuracy") -> list[dict[str, Any]]:
+        """Those whose epoch was chosen by ``select``."""
+        return [result for result in self.results if result["select"] == select]
+
+    def accuracies(self, select: str = "val_accuracy") -> list[float]:
+        """Test accuracy of each run in percent."""
+        return [100 * run["test_accuracy"] for run in self.runs(select)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            **self.key._asdict(),
+            "settings": self.settings.to_dict(),
+            "found": self.found,
+            "results": list(self.results),
+            "command": self.command,
+            "versions": self.versions,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Cell:
+        """The inverse of :meth:`to_dict`."""
+        settings = values["settings"]
+        for result in values["results"]:
+            if tuple(result) != RESULT:
+                raise ExperimentError(f"a result has {list(result)}, expected {list(RESULT)}")
+        return cls(
+            Key(**{name: values[name] for name in Key._fields}),
+            Settings(
+                ModelConfig.from_dict(settings["model"]),
+                TrainConfig.from_dict(settings["train"]),
+                settings["normalize"],
+            ),
+            values["found"],
+            tuple(values["results"]),
+            values["command"],
+            values["versions"],
+        )
+
+
+def write_cell(folder: Path, cell: Cell) -> Path:
+    """Write a cell under its name, whole or not at all."""
+    path = folder / f"{cell.key.name}.json"
+    write_json(path, cell.to_dict())
+    return path
+
+
+def read_cells(folder: Path = PACKAGED, keys: Iterable[Key] | None = None) -> dict[Key, Cell]:
+    """The cells in a folder by their keys; only those of ``keys`` if they are given.
+
+    A folder that is not there has no cells.
+    """
+    wanted = None if keys is None else {f"{key.name}.json" for key in keys}
+    # Names with a dot in front are what a killed process was about to write.
+    paths = sorted(folder.glob("[!.]*.json")) if folder.is_dir() else []
+    cells = [_read(path) for path in paths if wanted is None or path.name in wanted]
+    return {cell.key: cell for cell in cells}
+
+
+def _read(path: Path) -> Cell:
+    try:
+        cell = Cell.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except KeyError as error:
+        raise ExperimentError(f"{path} has no {error}; mend it or delete it") from error
+    except (TypeError, ValueError) as error:
+        raise ExperimentError(f"{path} is no cell: {error}; mend it or delete it") from error
+    if path.stem != cell.key.name:
+        raise ExperimentError(f"{path} is the cell {cell.key.name}; give it that name")
+    return cell

@@ -1,0 +1,73 @@
+"""The deep networks on Citeseer that figures 3 and 4 look into.
+
+The paper says that they have 32 layers and 16 channels, and neither how their weights start nor
+which weight decay they were trained with. For GCN that decides what one sees, so that it is shown
+in several settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.trial import seeded
+
+__all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "WIDTH", "Network", "Setting", "pair"]
+
+DATA = "citeseer"
+DEPTH, WIDTH = 32, 16
+
+_NAMES = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
+_CONTROLS = {"gcn": "pooled", "gcnii": "gated", "egnn": "gated"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How convolutions start, by name or as the model's authors do, and their weight decay."""
+
+    title: str
+    init: str | None = None
+    decay: float = 0.0
+
+
+# Weight decay is that of the convolutions; the two dense layers have 5e-4 everywhere.
+PULLED = Setting("Glorot start,\nweight decay 5e-4", "glorot", 5e-4)
+GLOROT = Setting("Glorot start,\nno weight decay", "glorot")
+IDENTITY = Setting("identity start,\nno weight decay", "identity")
+
+
+@dataclass(frozen=True)
+class Network:
+    """One of the paper's models in one setting."""
+
+    model: ModelConfig
+    setting: Setting
+
+    @property
+    def name(self) -> str:
+        """As the paper calls it."""
+        return _NAMES[self.model.model] + "-SCT" * (self.model.control is not None)
+
+    def build(self, data: Any, seed: int) -> torch.nn.Module:
+        """A new network with the first weights of a seed."""
+        with seeded(seed):
+            return self.model.build(data)
+
+    def config(self, seed: int, **options: Any) -> TrainConfig:
+        """How to train it."""
+        return TrainConfig(seed=seed, conv_weight_decay=self.setting.decay, **options)
+
+
+def pair(model: str, setting: Setting, depth: int = DEPTH) -> tuple[Network, Network]:
+    """A model without and with smoothness control."""
+    without, controlled = (
+        Network(
+            ModelConfig(model=model, control=control, depth=depth, hidden=WIDTH, init=setting.init),
+            setting,
+        )
+        for control in (None, _CONTROLS[model])
+    )
+    return without, controlled

@@ -1,0 +1,258 @@
+"""Cells run on this machine: settings searched or known, then all seeds, each cell a file.
+
+A cell is written when it is done. Until then its search and its runs are kept in a work folder, so
+that after a kill the same command loses no more than the epochs since the last checkpoint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from graphsct.errors import ExperimentError, GraphsctError
+from graphsct.experiments.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
+from graphsct.experiments.plan import is_normalized
+from graphsct.search.task import Task
+from graphsct.training.checkpoint import saving
+from graphsct.training.interrupt import interruptible
+from graphsct.training.run import versions
+from graphsct.training.seeds import Results, run_seeds
+
+__all__ = ["Budget", "Loader", "Outcome", "is_done", "run_cells"]
+
+Loader = Callable[[str, bool], Any]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a cell may cost.
+
+    Args:
+        seeds: so many runs for each rule; of data with ten splits, seed i uses split i modulo 10
+        trials: settings to try; ``None`` takes the settings that are known
+        seconds: no further trial is begun after so many
+        max_hidden: most channels to try, if not all of the paper's grid
+    """
+
+    seeds: int = 10
+    trials: int | None = None
+    seconds: float | None = None
+    max_hidden: int | None = None
+
+    @property
+    def allowed(self) -> dict[str, Any]:
+        """What a search may cost, as it is kept with a cell."""
+        return {name: getattr(self, name) for name in ("trials", "seconds", "max_hidden")}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell: the cell, or why there is none."""
+
+    key: Key
+    cell: Cell | None = None
+    reason: str = ""
+    new: bool = True
+
+
+def is_done(cell: Cell | None, budget: Budget) -> bool:
+    """Whether a cell has all runs, and settings from a search that was allowed as much."""
+    if cell is None or not _searched(cell, budget):
+        return False
+    seeds = set(range(budget.seeds))
+    return all(seeds <= {run["seed"] for run in cell.runs(rule)} for rule in cell.settings.rules)
+
+
+def _searched(cell: Cell, budget: Budget) -> bool:
+    if budget.trials is None:
+        return True
+    before = {"trials": 0, **(cell.allowed or {})}
+    return bool(before["trials"] >= budget.trials) and not any(
+        before.get(name) is not None and (more is None or more > before[name])
+        for name, more in (("seconds", budget.seconds), ("max_hidden", budget.max_hidden))
+    )
+
+
+def run_cells(
+    keys: Sequence[Key],
+    budget: Budget,
+    *,
+    load: Loader,
+    known: dict[Key, Cell],
+    out: Path,
+    work: Path,
+    table: str,
+    progress: bool = True,
+) -> Iterator[Outcome]:
+    """Run cells one by one; one that fails does not stop the others.
+
+    Ctrl-C raises :class:`KeyboardInterrupt` after what is under way has been saved.
+
+    Args:
+        keys: which
+        budget: what each may cost
+        load: gives the data of a name, with rows that sum to one or not
+        known: settings to run a cell with that is not in ``out``
+        out: folder for the cells; those that are there and done are not run again
+        work: folder for searches and runs under way
+        table: the table's name, for the command that is kept with each cell
+        progress: show it, if standard error is a terminal
+    """
+    with interruptible() as asked:
+        for key in keys:
+            place = work / key.name
+            try:
+                with _alone(place):
+                    there = read_cells(out, [key]).get(key)
+                    new = not is_done(there, budget)
+                    cell = there
+                    if new:
+                        start = there or _fresh(known.get(key))
+                        cell = _run(key, start, budget, load, place, progress)
+                        cell = replace(cell, command=_command(table, key, budget))
+                        write_cell(out, cell)
+                        _clear(place)
+                outcome = Outcome(key, cell, new=new)
+            except (GraphsctError, OSError) as error:
+                outcome = Outcome(key, reason=str(error))
+            if asked():
+                raise KeyboardInterrupt
+            yield outcome
+
+
+def _fresh(cell: Cell | None) -> Cell | None:
+    """Somebody else's cell, whose settings are taken, not its results."""
+    return None if cell is None else replace(cell, results=())
+
+
+def _run(
+    key: Key,
+    cell: Cell | None,
+    budget: Budget,
+    load: Loader,
+    work: Path,
+    progress: bool,
+) -> Cell:
+    if cell is None or not _searched(cell, budget):
+        settings, found = _search(key, load, budget, work, progress)
+        if cell is not None and cell.settings == settings:
+            cell = replace(cell, found=found)
+        else:
+            cell = Cell(key, settings, found)
+    data = load(key.dataset, cell.settings.normalize)
+    results = {(run["select"], run["seed"]): run for run in cell.results}
+    for rule in cell.settings.rules:
+        missing = [seed for seed in range(budget.seeds) if (rule, seed) not in results]
+        if missing:
+            train = replace(cell.settings.train, select=rule)
+            made = run_seeds(
+                cell.settings.model,
+                data,
+                train,
+                missing,
+                folder=work / f"runs-{_digest(cell.settings)}" / rule,
+                progress=progress,
+                title=f"{key.name}, seed",
+            )
+            if made.interrupted:
+                raise KeyboardInterrupt
+            results |= {(rule, row["seed"]): row for row in _rows(made, rule)}
+    in_order = tuple(results[each] for each in sorted(results))
+    return replace(cell, results=in_order, versions=versions())
+
+
+def _rows(made: Results, rule: str) -> list[dict[str, Any]]:
+    rows = [{"select": rule, **row} for row in made.to_dict()["seeds"]]
+    return [{name: row[name] for name in RESULT} for row in rows]
+
+
+def _search(
+    key: Key, load: Loader, budget: Budget, work: Path, progress: bool
+) -> tuple[Settings, dict[str, Any]]:
+    from graphsct.search import search
+
+    if budget.trials is None:
+        raise ExperimentError("no settings are known for this cell; search them with --trials")
+    task = Task(*key, normalize=is_normalized(key), max_hidden=budget.max_hidden)
+    found = search(
+        task,
+        trials=budget.trials,
+        seconds=budget.seconds,
+        data=load(task.data, task.normalize),
+        storage=work / "study",
+        progress=progress,
+    )
+    if found.interrupted:
+        raise KeyboardInterrupt
+    how = {
+        "trials": found.trials,
+        "pruned": found.pruned,
+        "failed": found.failed,
+        "allowed": budget.allowed,
+        "seed": found.seed,
+        "runs": found.seeds_per_trial,
+        "select": task.select,
+        "score": found.score,
+        "seconds": found.seconds,
+        "command": _search_command(task, budget.trials),
+    }
+    return Settings(found.model, found.train, task.normalize), how
+
+
+def _search_command(task: Task, trials: int) -> str:
+    parts = ["graphsct search --data", task.data, "--model", task.model]
+    parts += ["--control", task.control or "none"]
+    for name in ("depth", "activation", "max_hidden"):
+        if getattr(task, name) is not None:
+            parts += [f"--{name.replace('_', '-')}", str(getattr(task, name))]
+    parts += ["--normalize"] * task.normalize
+    return " ".join([*parts, "--trials", str(trials)])
+
+
+def _command(table: str, key: Key, budget: Budget) -> str:
+    parts = ["graphsct", "reproduce", table, "--dataset", key.dataset, "--model", key.model]
+    if key.depth is not None:
+        parts += ["--depth", str(key.depth)]
+    parts += ["--control", "sct" if key.control else "none", "--seeds", str(budget.seeds)]
+    if budget.trials is not None:
+        parts += ["--trials", str(budget.trials)]
+    if budget.seconds is not None:
+        parts += ["--seconds", f"{budget.seconds:g}"]
+    if budget.max_hidden is not None:
+        parts += ["--max-hidden", str(budget.max_hidden)]
+    return " ".join(parts)
+
+
+def _digest(settings: Settings) -> str:
+    text = json.dumps(settings.to_dict(), sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+@contextmanager
+def _alone(work: Path) -> Iterator[None]:
+    """Several processes may share the cells of a table, but not one cell."""
+    with saving(work):
+        work.mkdir(parents=True, exist_ok=True)
+        held = FileLock(work / ".lock", timeout=0)
+        try:
+            held.acquire()
+        except Timeout:
+            raise ExperimentError("another process is at this cell") from None
+    try:
+        yield
+    finally:
+        held.release()
+
+
+def _clear(work: Path) -> None:
+    """Delete the runs of a cell that is done; the search stays, so that it can go on."""
+    for runs in work.glob("runs-*"):
+        shutil.rmtree(runs)

@@ -1,0 +1,123 @@
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from graphsct.cli import app
+from graphsct.experiments.cell import Cell, Key, Settings, write_cell
+from graphsct.training import ModelConfig, TrainConfig
+
+KEY = Key("texas", "gcn", None, None, "leaky_relu")
+
+
+@pytest.fixture
+def run(tmp_path):
+    def go(*arguments):
+        line = ("reproduce", *arguments, "--out", tmp_path / "out", "--work", tmp_path / "work")
+        return CliRunner().invoke(app, [str(argument) for argument in line])
+
+    return go
+
+
+@pytest.fixture
+def real():
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+
+
+@pytest.fixture
+def texas(real, tmp_path):
+    model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
+    settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    return write_cell(tmp_path / "out", Cell(KEY, settings))
+
+
+CHOICE = ("table2", "--dataset", "texas", "--model", "gcn", "--control", "none")
+
+
+def test_a_cell_is_run_once_with_the_settings_that_are_known(run, texas):
+    result = run(*CHOICE)
+    assert result.exit_code == 0, result.output
+    assert "1 cells to run, 1 in all" in result.stderr
+    assert "about" in result.stderr
+    assert "texas-gcn-none-leaky_relu" in result.stderr and "(10 runs, val" in result.stderr
+    assert "Table 2 (heterophilic)" in result.stdout and "52.16" in result.stdout
+    results = json.loads(texas.read_text())["results"]
+    assert [row["split"] for row in results] == list(range(10))
+    again = run(*CHOICE)
+    assert again.exit_code == 0
+    assert "0 cells to run" in again.stderr
+
+
+def test_a_report_runs_nothing_and_has_the_promised_names(run, tmp_path):
+    result = run("table1", "--report", "--json", "--dataset", "cora", "--depth", "2,4")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "" and not (tmp_path / "work").exists()
+    cells = json.loads(result.stdout)["cells"]
+    assert len(cells) == 12
+    names = {"dataset", "model", "control", "depth", "paper", "ours", "std", "n"}
+    assert all(names <= set(cell) for cell in cells)
+    assert (cells[1]["control"], cells[1]["paper"], cells[1]["ours"]) == ("pooled", 82.9, None)
+
+
+@pytest.mark.parametrize("number", range(1, 12))
+def test_every_table_is_reported(run, number, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path))
+    form = ((), ("--markdown",), ("--json",))[number % 3]
+    result = run(f"table{number}", "--report", "--root", tmp_path, *form)
+    assert result.exit_code == 0, result.output
+    word = "dropout" if number == 7 else "Texas" if number in (2, 3, 10, 11) else "Cora"
+    assert word in result.stdout
+
+
+def test_tables_that_are_counted_need_no_run(run):
+    result = run("sizes", "--markdown", "--dataset", "physics", "--control", "sct")
+    assert result.exit_code == 0
+    assert "| Coauthor-Physics | GCN-SCT | 2 | 64 | 547,397 | 547,397 | 0 |" in result.stdout
+    assert "Cora |" not in result.stdout
+
+
+def test_times_are_measured(run, real, tmp_path, monkeypatch):
+    from graphsct.experiments import paper, times
+
+    rows = [c for c in paper.tables()["time"].cells if (c.dataset, c.model) == ("texas", "gcn")]
+    table = replace(paper.tables()["time"], cells=tuple(rows))
+    monkeypatch.setattr(paper, "tables", lambda: {"time": table})
+    result = run("time", "--seconds", 0.01, "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count(" ms an epoch") == 2
+    assert [cell["ours"] > 0 for cell in json.loads(result.stdout)["cells"]] == [True, True]
+    assert times.read_times(table, tmp_path / "out")
+
+
+def test_a_cell_that_fails_says_why(run, real, tmp_path):
+    model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
+    settings = Settings(model, TrainConfig(epochs=50, learning_rate=1e30))
+    write_cell(tmp_path / "out", Cell(KEY, settings))
+    result = run(*CHOICE)
+    assert result.exit_code == 1
+    assert "texas-gcn-none-leaky_relu: failed: in epoch" in result.stderr
+
+
+def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
+    result = run("table1", "--dataset", "arxiv", "--root", tmp_path)
+    assert result.exit_code == 1
+    assert "left out: 24 cells of Ogbn-arxiv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table12",), "the paper has no table 'table12'"),
+        (("depth", "--dataset", "texas"), "no cell of table 1 (depth) is left"),
+        (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),
+    ],
+)
+def test_wrong_names_are_one_line(run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert message in result.stderr and result.stderr.count("\n") == 1

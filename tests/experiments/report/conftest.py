@@ -1,0 +1,80 @@
+import pytest
+
+from graphsct.datasets import demo
+from graphsct.experiments.cell import RESULT, Cell, Key, Settings, write_cell
+from graphsct.experiments.figures.gradients import gradient_maps
+from graphsct.experiments.figures.smoothness_maps import smoothness_maps
+from graphsct.experiments.paper import tables as paper_tables
+from graphsct.experiments.report.drawings import find_drawings
+from graphsct.experiments.tables import build
+from graphsct.files import write_csv, write_text
+from graphsct.training import ModelConfig, TrainConfig
+
+#: Mean accuracies of runs that spread by one point, the second by validation loss.
+CELLS = {
+    Key("cora", "gcn", None, 2): (81.1, None),  # as the paper prints it
+    Key("cora", "gcn", "pooled", 2): (86.1, None),  # SCT helps, and is above the paper's 82.9
+    Key("cora", "gcn", None, 16): (75.0, 60.0),
+    Key("cora", "gcn", "pooled", 16): (65.0, 70.0),  # it hurts; by loss it helps
+    Key("cora", "gcnii", None, 4): (82.6, None),
+    Key("cora", "gcnii", "gated", 4): (82.7, None),  # nothing can be said
+    Key("texas", "gcn", None, None, "leaky_relu"): (52.2, None),
+    Key("texas", "gcn", "pooled", None, "leaky_relu"): (70.0, None),
+}
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="200"><path d="M0 0L9 9"/></svg>'
+
+
+def make(key, mean, by_loss):
+    model = ModelConfig(key.model, key.control, key.depth or 8, activation=key.activation)
+    steps = [-1.5, -1.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.5]
+    results = [
+        dict(
+            zip(
+                RESULT,
+                (select, seed, None, (value + step) / 100, 0.8, 0.5, 9, 10, 1.0),
+                strict=True,
+            )
+        )
+        for select, value in (("val_accuracy", mean), ("val_loss", by_loss))
+        if value is not None
+        for seed, step in enumerate(steps)
+    ]
+    found = {"allowed": {"trials": 20, "seconds": None}, "trials": 20}
+    command = f"graphsct reproduce table1 --dataset {key.dataset} <&>"
+    return Cell(key, Settings(model, TrainConfig()), found, tuple(results), command)
+
+
+@pytest.fixture(scope="session")
+def cells(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cells")
+    for key, means in CELLS.items():
+        write_cell(folder, make(key, *means))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tables(cells, tmp_path_factory):
+    nothing = tmp_path_factory.mktemp("no-data")
+    return {name: build(name, cells=cells, root=nothing) for name in paper_tables()}
+
+
+@pytest.fixture(scope="session")
+def figures(tmp_path_factory):
+    """Data of small networks, with drawings that are drawn at once."""
+    folder = tmp_path_factory.mktemp("figures")
+    columns = {
+        1: {"alpha": [1.0]},
+        2: {"alpha": [1.0]},
+        3: smoothness_maps(0, demo(), depth=16, epochs=5).columns(),
+        4: gradient_maps(0, demo(), depth=4, epochs=2).columns(),
+    }
+    for number, data in columns.items():
+        write_csv(folder / f"figure{number}.csv", data)
+        write_text(folder / f"figure{number}.svg", SVG)
+        write_text(folder / f"figure{number}.png", "no picture")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def drawings(figures):
+    return list(find_drawings(figures))

@@ -1,0 +1,171 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from filelock import FileLock
+
+from graphsct import datasets
+from graphsct.experiments.cell import Cell, Key, Settings, read_cells, write_cell
+from graphsct.experiments.reproduce import Budget, is_done, run_cells
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.seeds import run_seeds
+
+SHALLOW, DEEP = Key("demo", "gcn", None, 2), Key("demo", "gcn", "pooled", 16)
+TRAIN = TrainConfig(epochs=6, select="val_accuracy")
+KNOWN = {
+    SHALLOW: Cell(SHALLOW, Settings(ModelConfig(hidden=8), TRAIN)),
+    DEEP: Cell(DEEP, Settings(ModelConfig(control="pooled", depth=16, hidden=8), TRAIN)),
+}
+
+
+@pytest.fixture
+def run(tmp_path):
+    def go(keys=(SHALLOW, DEEP), known=KNOWN, **budget):
+        return list(
+            run_cells(
+                keys,
+                Budget(**{"seeds": 2, **budget}),
+                load=lambda name, normalize: datasets.demo(),
+                known=known,
+                out=tmp_path / "out",
+                work=tmp_path / "work",
+                table="table1",
+            )
+        )
+
+    return go
+
+
+def test_runs_are_those_of_run_seeds_and_deep_cells_have_both_rules(run, tmp_path):
+    shallow, deep = (outcome.cell for outcome in run())
+    assert [(r["select"], r["seed"]) for r in shallow.results] == [
+        ("val_accuracy", 0),
+        ("val_accuracy", 1),
+    ]
+    assert [r["select"] for r in deep.results] == ["val_accuracy"] * 2 + ["val_loss"] * 2
+    expected = run_seeds(
+        deep.settings.model, datasets.demo(), replace(TRAIN, select="val_loss"), range(2)
+    )
+    for result, made in zip(deep.runs("val_loss"), expected.runs, strict=True):
+        assert result["test_accuracy"] == made.test_accuracy
+        assert result["best_epoch"] == made.best_epoch
+    assert read_cells(tmp_path / "out") == {SHALLOW: shallow, DEEP: deep}
+    assert deep.command == (
+        "graphsct reproduce table1 --dataset demo --model gcn --depth 16 --control sct --seeds 2"
+    )
+    assert not list((tmp_path / "work").glob("**/*.safetensors"))
+
+
+def test_a_cell_that_is_done_is_not_run_again_and_more_seeds_are_added(run, tmp_path):
+    first = run([SHALLOW])[0]
+    assert first.new
+    before = (tmp_path / "out" / "demo-gcn-none-2.json").stat().st_mtime_ns
+    again = run([SHALLOW])[0]
+    assert not again.new and again.cell == first.cell
+    assert (tmp_path / "out" / "demo-gcn-none-2.json").stat().st_mtime_ns == before
+    more = run([SHALLOW], seeds=3)[0].cell
+    assert more.results[:2] == first.cell.results
+    assert [result["seed"] for result in more.results] == [0, 1, 2]
+
+
+def test_of_known_cells_the_settings_are_taken_and_not_the_results(run, tmp_path):
+    (first,) = run([SHALLOW])
+    wrong = tuple({**result, "test_accuracy": 0.0} for result in first.cell.results)
+    (tmp_path / "out" / f"{SHALLOW.name}.json").unlink()
+    (again,) = run([SHALLOW], known={SHALLOW: replace(first.cell, results=wrong)})
+    assert again.new
+    found, expected = again.cell.results, first.cell.results
+    assert [row["test_accuracy"] for row in found] == [row["test_accuracy"] for row in expected]
+
+
+def test_one_cell_that_fails_does_not_stop_the_others(run):
+    outcomes = run([DEEP._replace(depth=4), SHALLOW])
+    assert outcomes[0].cell is None
+    assert outcomes[0].reason == "no settings are known for this cell; search them with --trials"
+    assert outcomes[1].cell is not None
+
+
+def test_a_cell_of_another_process_is_left_to_it(run, tmp_path):
+    place = tmp_path / "work" / SHALLOW.name
+    place.mkdir(parents=True)
+    with FileLock(place / ".lock"):
+        (outcome,) = run([SHALLOW])
+    assert outcome.reason == "another process is at this cell"
+
+
+def test_a_damaged_cell_is_named(run, tmp_path):
+    path = write_cell(tmp_path / "out", KNOWN[SHALLOW])
+    path.write_text("{")
+    (outcome,) = run([SHALLOW])
+    assert str(path) in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("allowed", "budget", "done"),
+    [
+        (None, {}, True),
+        (None, {"trials": 1}, False),
+        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 5}, True),
+        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 5, "seconds": 9}, True),
+        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 6}, False),
+        ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 9}, True),
+        ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 10}, False),
+        ({"trials": 5, "seconds": 9}, {"trials": 5}, False),
+    ],
+)
+def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
+    cell = run([SHALLOW])[0].cell
+    cell = replace(cell, found=None if allowed is None else {"allowed": allowed})
+    assert is_done(cell, Budget(seeds=2, **budget)) is done
+    assert not is_done(cell, Budget(seeds=3, **budget))
+
+
+def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
+    pytest.importorskip("optuna")
+    (first,) = run([SHALLOW], known={}, trials=1)
+    assert first.cell.found["allowed"] == {"trials": 1, "seconds": None, "max_hidden": None}
+    assert first.cell.found["trials"] == 1
+    assert first.cell.settings.train.select == first.cell.found["select"] == "val_accuracy"
+    (again,) = run([SHALLOW], known={}, trials=1)
+    assert not again.new
+    (more,) = run([SHALLOW], known={}, trials=2)
+    assert more.new and more.cell.found["trials"] == 2
+    assert len(more.cell.results) == 2
+    assert more.cell.command.endswith("--seeds 2 --trials 2")
+
+
+SLOW = {
+    key: replace(cell, settings=replace(cell.settings, train=replace(TRAIN, checkpoint_every=1)))
+    for key, cell in KNOWN.items()
+}
+SCRIPT = """
+import sys
+from pathlib import Path
+from graphsct import datasets
+sys.path.insert(0, "tests/experiments")
+from test_reproduce import *
+place = Path(sys.argv[1])
+for _ in run_cells([SHALLOW, DEEP], Budget(seeds=6), load=lambda *_: datasets.demo(), known=SLOW,
+                   out=place / "out", work=place / "work", table="table1"):
+    pass
+"""
+
+
+def test_a_killed_process_loses_no_cell_and_no_checkpoint(run, tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, tmp_path])
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "work" / DEEP.name).glob("**/checkpoint.safetensors")):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    path = tmp_path / "out" / f"{SHALLOW.name}.json"
+    first = path.stat().st_mtime_ns
+    assert not (tmp_path / "out" / f"{DEEP.name}.json").exists()
+    shallow, deep = run(known=SLOW)
+    assert (shallow.new, path.stat().st_mtime_ns) == (False, first)
+    assert len(deep.cell.results) == 4
