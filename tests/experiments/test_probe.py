@@ -62,6 +62,8 @@ def test_the_size_and_the_plain_bias_of_one_layer():
     assert layer["size"] == pytest.approx((term.norm() / z.norm()).item())
     weights = torch.cat([control.coefficients.weight.flatten(), control.coefficients.bias])
     assert layer["weights"] == pytest.approx(weights.square().mean().sqrt().item())
+    energy = term.square().sum(0)
+    assert layer["dimensions"] == pytest.approx((energy.sum() ** 2 / (energy**2).sum()).item())
     assert (layer["arrives"], layer["cosine"]) == (None, None)
     assert found["accuracy"]["plain"] == accuracy(plain)
     ours = model(DATA.x, GRAPH)
@@ -85,8 +87,9 @@ def test_only_a_term_that_differs_between_dimensions_can_be_shuffled():
     for conv in model.convs:
         torch.nn.init.zeros_(conv.control.coefficients.weight)
         torch.nn.init.constant_(conv.control.coefficients.bias, 9.0)
-    changed = probe(model, base, PROBLEM, 0)["changed"]
-    assert changed["shuffled"] == 0 < changed["removed"]
+    found = probe(model, base, PROBLEM, 0)
+    assert found["changed"]["shuffled"] == 0 < found["changed"]["removed"]
+    assert found["layers"][0]["dimensions"] == pytest.approx(8)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -107,7 +110,7 @@ def test_a_term_that_is_zero_has_no_direction():
     found = probe(model, base, PROBLEM, 0)
     assert set(found["changed"].values()) == {0.0, found["changed"]["base"]}
     assert found["layers"][0]["size"] == found["layers"][0]["weights"] == 0
-    assert (found["layers"][0]["arrives"], found["layers"][0]["cosine"]) == (None, None)
+    assert all(found["layers"][0][name] is None for name in ("dimensions", "arrives", "cosine"))
 
 
 def test_the_model_is_left_as_it_was():

@@ -55,9 +55,10 @@ def probe(model: Any, base: Any, problem: Problem, seed: int) -> dict[str, Any]:
         ``removed``, ``frozen`` at its mean over passes with dropout, a ``plain`` bias, which is
         its mean over all nodes, ``shuffled`` across dimensions, and the ``base``.
         ``changed``: share of the test nodes that each of these puts into another class.
-        ``layers``: for each the ``size`` of the term over that of what it is added to, the root
-        mean square of its ``weights``, which started at zero, what the next layer makes of it
-        (``arrives``, ``cosine``), and measures of the features of all :data:`NETWORKS`
+        ``layers``: for each the ``size`` of the term over that of what it is added to, how many
+        ``dimensions`` carry it, the root mean square of its ``weights``, which started at zero,
+        what the next layer makes of it (``arrives``, ``cosine``), and measures of the features of
+        all :data:`NETWORKS`
     """
     if any(conv.control is None for conv in model.convs):
         raise ModelError("a layer of the model has no control, so there is no term to look at")
@@ -70,6 +71,7 @@ def probe(model: Any, base: Any, problem: Problem, seed: int) -> dict[str, Any]:
             {
                 "layer": place + 1,
                 "size": _ratio(layer.term.norm(), layer.before.norm()),
+                "dimensions": _dimensions(layer.term),
                 "weights": _root_mean_square(model.convs[place].control),
                 **_next(model, problem, layers, place),
                 **measures,
@@ -150,6 +152,14 @@ def _features(model: Any, problem: Problem, terms: Sequence[Tensor]) -> list[Ten
     with _instead(model, dict(enumerate(terms))):
         _, features = model(problem.x, *problem.edges, return_layers=True)
     return list(features[1:])
+
+
+def _dimensions(term: Tensor) -> float | None:
+    r"""How many dimensions carry a term, :math:`(\sum_j e_j)^2 / \sum_j e_j^2` with :math:`e_j`
+    the squared norm of dimension j: 1 if one does, d if all do alike.
+    """
+    energy = term.double().square().sum(0)
+    return _ratio(energy.sum().square(), energy.square().sum())
 
 
 def _root_mean_square(control: torch.nn.Module) -> float:

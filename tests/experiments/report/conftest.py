@@ -48,7 +48,7 @@ def look(depth, seed):
     """A run with a term that is used at depth 16 only, where the next layer takes it back."""
     deep, measures = depth == 16, {"dead": 0, "effective_rank": 4.0, "distance": 2.0}
     names = ("with_term", "removed", "frozen", "plain", "shuffled", "base")
-    layer = {"layer": 1, "size": depth / 100, "weights": 0.1, "arrives": 1.0}
+    layer = {"layer": 1, "size": depth / 100, "dimensions": depth, "weights": 0.1, "arrives": 1.0}
     return {
         "seed": seed,
         "split": None,

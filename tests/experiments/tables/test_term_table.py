@@ -21,6 +21,7 @@ def layer(number, size, cosine=None, alive=(0.5, 0.6, 0.7)):
     return {
         "layer": number,
         "size": size,
+        "dimensions": 3.0,
         "weights": 0.25,
         "arrives": None if cosine is None else 1.5,
         "cosine": cosine,
@@ -68,7 +69,10 @@ def test_changes_come_in_pairs(made):
     assert (cora["cosine"], cora["weights"], cora["reach"]) == (-0.5, 0.25, pytest.approx(0.4))
     assert (texas["depth"], texas["n"], texas["removed"]["low"]) == (None, 1, None)
     text = to_markdown(table)
-    assert "| Cora | GCN-SCT | 2 | 3 | 6.0 | 0.25 | 0.4 | 80.0 | -20.0 [-44.8, +4.8] |" in text
+    assert (
+        "| Cora | GCN-SCT | 2 | 3 | 6.0 | 3.0 of 8 | 0.25 | 0.4 | 80.0 | -20.0 [-44.8, +4.8] |"
+        in text
+    )
     assert "| 80.0 | -10.0 |" in text
 
 

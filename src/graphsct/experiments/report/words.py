@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from graphsct.experiments.report.drawings import Drawing
-from graphsct.experiments.report.findings import Agreement, Effect, agreement, effect, missing
+from graphsct.experiments.report.findings import (
+    Agreement,
+    Effect,
+    Finding,
+    agreement,
+    effect,
+    missing,
+)
+from graphsct.experiments.report.term import term_findings
 from graphsct.experiments.tables import TERM, Row, Table
-from graphsct.experiments.tables.significance import interval
 
-__all__ = ["Finding", "summary"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A question about the paper and what our runs answer.
-
-    Args:
-        question: in a few words
-        answer: in a few words
-        text: the evidence
-        counts: how many cells got which verdict, if that is the answer
-    """
-
-    question: str
-    answer: str
-    text: str
-    counts: tuple[tuple[str, int], ...] = ()
+__all__ = ["summary"]
 
 
 def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Finding]:
@@ -41,7 +30,7 @@ def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Fi
         _gains("Does SCT help on the citation sets?", tables["depth"]),
         _gains("Does SCT help EGNN with SReLU?", tables["srelu"]),
         _gains("Does SCT help on the heterophilic sets?", tables["heterophilic"]),
-        *_term(tables[TERM]),
+        *term_findings(tables[TERM]),
         *_reached(tables["depth"]),
         *_rules(tables["depth"]),
         *(_CLAIMS[d.number](d.digest) for d in drawings if d.digest is not None),
@@ -87,53 +76,6 @@ def _pair(row: Row) -> str:
         f"{gain['mean']:+z.1f} [{gain['low']:+z.1f}, {gain['high']:+z.1f}] "
         f"({row['model_title']}{layers} on {row['data_title']})"
     )
-
-
-def _term(table: Table) -> Iterator[Finding]:
-    """Whether the learned term is used, and for what; each cell counts once."""
-    rows = table.rows
-    if not rows:
-        return
-    felt = sum(_differs(row["removed"]) for row in rows)
-    sizes = [row["size"] for row in rows if row["size"] is not None]
-    turns = [row["cosine"] for row in rows if row["cosine"] is not None]
-    yield Finding(
-        "What does the learned term do?",
-        f"Taking it out is felt in {felt} of {len(rows)} cells",
-        f"We looked into {sum(row['n'] for row in rows)} trained models with SCT. Their term is "
-        f"{min(sizes, default=0):.1f} to {max(sizes, default=0):.1f} % of the size of what it is "
-        "added to. Taken out after training, it changes test accuracy by "
-        f"{_average(rows, 'removed')} points on average over the cells, and the class of "
-        f"{_nodes(rows, 'removed')} of the test nodes; the 95 % interval of a cell excludes zero "
-        f"in {felt}. One constant a dimension in its place makes {_average(rows, 'plain')}, itself "
-        f"with its dimensions shuffled {_average(rows, 'shuffled')}. A model trained without it "
-        f"from the same first weights has {_average(rows, 'base')}, and another class for "
-        f"{_nodes(rows, 'base')}. What it changes in the next layer, that layer’s own term goes "
-        f"against in {sum(cosine < 0 for cosine in turns)} of {len(turns)} cells. It changes the "
-        f"median smoothness by up to {_most(rows, 'smoothness'):.3f}, the effective rank by up to "
-        f"{_most(rows, 'effective_rank'):.1f}.",
-    )
-
-
-def _differs(change: Row) -> bool:
-    return change["low"] is not None and bool(change["low"] > 0 or change["high"] < 0)
-
-
-def _most(rows: Sequence[Row], measure: str) -> float:
-    """How much taking the term out changes a measure of the features in a cell, at most."""
-    pairs = [(r["features"]["with_term"][measure], r["features"]["removed"][measure]) for r in rows]
-    return max((abs(one - other) for one, other in pairs if None not in (one, other)), default=0.0)
-
-
-def _average(rows: Sequence[Row], name: str) -> str:
-    means = [row[name]["mean"] for row in rows]
-    mean, bounds = sum(means) / len(means), interval(means)
-    within = "" if bounds is None else f" [{bounds[0]:+z.1f}, {bounds[1]:+z.1f}]"
-    return f"{mean:+z.1f}{within}"
-
-
-def _nodes(rows: Sequence[Row], name: str) -> str:
-    return f"{sum(row[name]['changed'] for row in rows) / len(rows):.1f} %"
 
 
 def _reached(table: Table) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from graphsct.experiments.term import Term
 
 __all__ = ["build"]
 
+_OWN = ("dimensions", "weights", "arrives", "cosine")
 _TITLES = {"with_term": "with the term", "removed": "term removed", "base": "trained without"}
 _HEAD = (
     Column("data", ("{data_title:s}",), right=False),
@@ -24,14 +25,15 @@ _HEAD = (
 
 
 def _change(name: str) -> tuple[str, ...]:
-    mean = f"{{{name}[mean]:+.1f}}"
-    return f"{mean} [{{{name}[low]:+.1f}}, {{{name}[high]:+.1f}}]", mean
+    mean = f"{{{name}[mean]:+z.1f}}"
+    return f"{mean} [{{{name}[low]:+z.1f}}, {{{name}[high]:+z.1f}}]", mean
 
 
 _COLUMNS = (
     *_HEAD,
     Column("n", ("{n:d}",)),
     Column("size of the term, %", ("{size:.1f}",)),
+    Column("dimensions that carry it", ("{dimensions:.1f} of {our_hidden:d}",)),
     Column("its weights", ("{weights:.2g}",)),
     Column("Adam’s reach", ("{reach:.2g}",)),
     Column("test accuracy, %", ("{ours:.1f}",)),
@@ -49,8 +51,10 @@ _NOTES = (
     "first weights; their settings are those found for the term. Validation accuracy chose the "
     "epoch.",
     "size of the term: its norm over that of what it is added to, the median over layers and runs. "
-    "its weights: root mean square, the median again; they start at zero. Adam’s reach: learning "
-    "rate times epochs up to the chosen one, about the most that a weight can have moved.",
+    "dimensions that carry it: 1 if it is zero in all others, all if it is of one size in each; "
+    "the median again. its weights: their root mean square, the median again; they start at zero. "
+    "Adam’s reach: learning rate times epochs up to the chosen one, about the most that a weight "
+    "can have moved.",
     "removed, frozen, plain bias, shuffled: what test accuracy changes by, in points, when this is "
     "put in place of the trained term: nothing; its mean over passes with dropout; its mean over "
     "all nodes, one constant a dimension; itself with dimensions in another order (mean of ten). "
@@ -74,6 +78,7 @@ _LAYERS = (
     *_HEAD,
     Column("layer", ("{layer:d}",)),
     Column("size of the term, %", ("{size:.1f}",)),
+    Column("dimensions that carry it", ("{dimensions:.1f}",)),
     Column("its weights", ("{weights:.2g}",)),
     Column("arrives in next", ("{arrives:.2f}x",)),
     Column("cosine with next", ("{cosine:+.2f}",)),
@@ -151,10 +156,9 @@ def _row(term: Term) -> Row:
         "n": len(runs),
         "ours": 100 * statistics.fmean(run["accuracy"]["with_term"] for run in runs),
         "size": _percent(_median(layer["size"] for layer in layers)),
-        "weights": _median(layer["weights"] for layer in layers),
+        **{name: _median(layer[name] for layer in layers) for name in _OWN},
         "reach": term.settings.train.learning_rate * (epochs or 0),
         **{name: _compare(runs, name) for name in INSTEAD},
-        "cosine": _median(layer["cosine"] for layer in layers),
         "features": {n: _medians(term, [layer[n] for layer in layers]) for n in NETWORKS},
     }
 
@@ -186,7 +190,7 @@ def _layer_rows(term: Term) -> Iterable[Row]:
             **_head(term),
             "layer": own[0]["layer"],
             "size": _percent(_median(layer["size"] for layer in own)),
-            **{n: _median(layer[n] for layer in own) for n in ("weights", "arrives", "cosine")},
+            **{name: _median(layer[name] for layer in own) for name in _OWN},
             **{n: _medians(term, [layer[n] for layer in own]) for n in NETWORKS},
         }
 
