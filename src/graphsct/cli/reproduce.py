@@ -27,7 +27,7 @@ _WORK = Path("results/reproduce/work")
 
 @app.command()
 def reproduce(
-    table: Annotated[str, typer.Argument(help="table1 to table11, or a name such as depth.")],
+    table: Annotated[str, typer.Argument(help="table1 to table11, a name such as depth, or term.")],
     dataset: Annotated[str | None, typer.Option(help="Some data sets: cora,texas.")] = None,
     model: Annotated[str | None, typer.Option(help="Some of gcn, gcnii and egnn.")] = None,
     depth: Annotated[str | None, typer.Option(help="Some depths: 2,4.")] = None,
@@ -36,8 +36,13 @@ def reproduce(
         bool, typer.Option("--report", help="Only show what there is, run nothing.")
     ] = False,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of a cell; of sets with ten splits, one a split.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Runs of a cell; of sets with ten splits, one a split.",
+            show_default="10; 3 of a term",
+        ),
+    ] = None,
     trials: Annotated[
         int | None,
         typer.Option(min=1, help="Search each cell's settings anew, with so many trials."),
@@ -65,6 +70,8 @@ def reproduce(
     """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
     with the settings that come with graphsct or with new ones (--trials). What was done before is
     not done again; the same command goes on after an interruption.
+
+    The table 'term' is ours: it looks into cells with SCT and shows what the learned term does.
     """
     import torch
 
@@ -72,39 +79,47 @@ def reproduce(
     from graphsct.experiments.paper import find_table
     from graphsct.experiments.plan import TRAINED, Choice
     from graphsct.experiments.reproduce import Budget
+    from graphsct.experiments.tables import TERM
     from graphsct.experiments.times import TIMED
 
     if threads is not None:
         torch.set_num_threads(threads)
-    found = find_table(table)
     choice = Choice.parse(dataset, model, depth, control)
     good, folder = True, out or (PACKAGED if report else _OUT)
-    if found.name in TRAINED and not report:
-        budget = Budget(seeds, trials, seconds, max_hidden)
+    found = None if table == TERM else find_table(table)
+    if found is None:
+        good = report or _look(choice, seeds or 3, folder, work, root)
+    elif found.name in TRAINED and not report:
+        budget = Budget(seeds or 10, trials, seconds, max_hidden)
         good = _run(found, choice.keys(found), budget, folder, work, root)
     elif found.name in TIMED and not report:
         _time(found, seconds, folder, root)
-    _show(found, choice, folder, root, markdown, as_json)
+    _show(table, choice, folder, root, markdown, as_json)
     if not good:
         raise typer.Exit(1)
 
 
 def _show(
-    table: PaperTable,
+    table: str,
     choice: Choice,
     folder: Path,
     root: Path | None,
     markdown: bool,
     as_json: bool,
 ) -> None:
+    from graphsct.errors import ExperimentError
     from graphsct.experiments.tables import build
     from graphsct.experiments.tables.render import show, to_markdown
 
-    built = build(table.name, cells=folder, root=root).only(
+    built = build(table, cells=folder, root=root).only(
         lambda row: choice.takes(*(row.get(key) for key in ("dataset", "model", "sct", "depth")))
     )
     if not built.rows:
-        raise choice.nothing_left(table)
+        if built.paper is not None:
+            raise choice.nothing_left(built.paper)
+        raise ExperimentError(
+            f"no term of such cells has been measured in {folder}; leave --report out to do it"
+        )
     if as_json:
         typer.echo(json.dumps(built.to_dict(), allow_nan=False))
     elif markdown:
@@ -123,6 +138,34 @@ def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None
     for row in measure_times(table, cells, load=load, out=out, seconds=limit):
         control = row["control"] or "none"
         _say(f"{row['data']}-{row['model']}-{control}: {row['ours_ms']:.2f} ms an epoch")
+
+
+def _look(choice: Choice, seeds: int, out: Path, work: Path, root: Path | None) -> bool:
+    """Measure terms, say on standard error what becomes of each; whether none of them failed."""
+    from graphsct.errors import ExperimentError
+    from graphsct.experiments.cell import read_cells
+    from graphsct.experiments.term import measure_terms
+
+    cells = [
+        cell
+        for key, cell in {**read_cells(), **read_cells(out)}.items()
+        if key.control and choice.takes(key.dataset, key.model, True, key.depth)
+    ]
+    if not cells:
+        raise ExperimentError(
+            "no cell with SCT whose settings are known is left by these choices; run some first, "
+            "for instance with 'graphsct reproduce table1 --trials 20'"
+        )
+    good, terms = True, measure_terms(cells, seeds, load=_loader(root), out=out, work=work)
+    try:
+        for number, measured in enumerate(terms, start=1):
+            what = "measured" if measured.term else f"failed: {measured.reason}"
+            _say(f"[{number}/{len(cells)}] {measured.key.name}: {what}")
+            good = good and measured.term is not None
+    except KeyboardInterrupt:
+        _say(f"interrupted: the same command goes on; the terms that are done are in {out}")
+        raise typer.Exit(130) from None
+    return good
 
 
 def _run(
