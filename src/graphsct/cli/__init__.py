@@ -18,6 +18,7 @@ _COMMANDS = {
     "bench": "graphsct.cli.bench",
     "data": "graphsct.cli.data",
     "demo": "graphsct.cli.demo",
+    "explore": "graphsct.cli.explore",
     "figure": "graphsct.cli.figure",
     "report": "graphsct.cli.report",
     "reproduce": "graphsct.cli.reproduce",
