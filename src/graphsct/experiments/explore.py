@@ -89,23 +89,23 @@ def _ring(n: int, radius: float = 1.0) -> tuple[Place, ...]:
 
 SMALL_GRAPHS = (
     SmallGraph(
+        "Cycle",
+        tuple((i, (i + 1) % 6) for i in range(6)),
+        _ring(6),
+        (1.5, 0.7, -0.6, -1.0, 0.3, 1.1),
+    ),
+    SmallGraph("Two nodes", ((0, 1),), ((-0.6, 0), (0.6, 0)), (1.2, -0.6)),
+    SmallGraph(
         "Path",
         ((0, 1), (1, 2), (2, 3), (3, 4)),
         ((-1, 0.25), (-0.5, -0.25), (0, 0.25), (0.5, -0.25), (1, 0.25)),
         (1.4, 0.6, -0.8, 0.9, -0.5),
     ),
-    SmallGraph("Two nodes", ((0, 1),), ((-0.6, 0), (0.6, 0)), (1.2, -0.6)),
     SmallGraph(
         "Star",
         tuple((0, i) for i in range(1, 7)),
         ((0, 0), *_ring(6)),
         (1.0, 0.9, -0.7, 0.4, 1.3, -1.1, 0.2),
-    ),
-    SmallGraph(
-        "Cycle",
-        tuple((i, (i + 1) % 6) for i in range(6)),
-        _ring(6),
-        (1.5, 0.7, -0.6, -1.0, 0.3, 1.1),
     ),
     SmallGraph(
         "Two components",

@@ -19,7 +19,12 @@ function fill(svg, height, shapes) {
 const scale = ([from, to], [start, end]) => (value) =>
   start + ((value - from) / (to - from)) * (end - start);
 
-const path = (points) => `M${points.map((point) => point.map((v) => v.toFixed(2))).join("L")}`;
+const circle = (kind, r, [cx, cy]) => shape("circle", { class: kind, r, cx, cy });
+
+function trace(kind, points) {
+  const d = points.map((point) => point.map((v) => v.toFixed(2))).join("L");
+  return shape("path", { class: `line ${kind}`, d: d && `M${d}` });
+}
 
 const line = (kind, [x1, y1], [x2, y2]) => shape("line", { class: kind, x1, y1, x2, y2 });
 
@@ -27,7 +32,7 @@ const letters = (text, x, y, kind = "") => shape("text", { class: kind, x, y }, 
 
 // Round numbers between two others.
 function ticks(low, high) {
-  const step = [0.5, 1, 2, 5].find((size) => (high - low) / size <= 8);
+  const step = [1, 2, 5].find((size) => (high - low) / size <= 8);
   const first = Math.ceil(low / step);
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => step * (first + i));
 }

@@ -16,20 +16,17 @@ function net(graph, [x, y], across, down) {
 // The colour of a node is pale near zero and full at the limit.
 function drawNet(svg, graph, x) {
   const { places, edges } = net(graph, [svg.clientWidth / 2, NET_HEIGHT / 2], 92, 56);
-  const nodes = places.flatMap(([cx, cy], i) => {
-    const strength = 0.4 * Math.min(1, Math.abs(x[i]) / LIMIT);
-    return [
-      shape("circle", { class: "node", cx, cy, r: 11 }),
-      shape("circle", { class: sign(x[i]), cx, cy, r: 11, "fill-opacity": strength }),
-      letters(i + 1, cx, cy, "name"),
-    ];
+  const nodes = places.flatMap((place, i) => {
+    const colour = circle(sign(x[i]), 11, place);
+    colour.setAttribute("fill-opacity", 0.4 * Math.min(1, Math.abs(x[i]) / LIMIT));
+    return [circle("node", 11, place), colour, letters(i + 1, ...place)];
   });
   fill(svg, NET_HEIGHT, [...edges, ...nodes]);
 }
 
 function drawIcon(svg, graph) {
   const { places, edges } = net(graph, [32, 22], 26, 17);
-  const nodes = places.map(([cx, cy]) => shape("circle", { class: "node", cx, cy, r: 4 }));
+  const nodes = places.map((place) => circle("node", 4, place));
   svg.setAttribute("viewBox", "0 0 64 44");
   svg.replaceChildren(...edges, ...nodes);
 }
@@ -56,8 +53,8 @@ function drawStems(svg, graph, x, reach) {
     ...x.flatMap((value, i) => [
       line(`stem ${sign(value)}`, [across(i), up(0)], [across(i), up(value)]),
       line("dash", [across(i) - half, up(smooth[i])], [across(i) + half, up(smooth[i])]),
-      shape("circle", { class: `dot ${sign(value)}`, cx: across(i), cy: up(value), r: 6 }),
-      letters(i + 1, across(i), STEMS_HEIGHT - 8, "name"),
+      circle(`dot ${sign(value)}`, 6, [across(i), up(value)]),
+      letters(i + 1, across(i), STEMS_HEIGHT - 8),
     ]),
   ]);
 }

@@ -12,44 +12,39 @@ function drawTrajectories(svg, figure, paths) {
   const tall = pixels * (UP[1] - UP[0]);
   const across = scale(ACROSS, [left, left + wide]);
   const up = scale(UP, [tall, 0]);
-  const place = ([first, second]) => [across(first), up(second)];
-  const seen = ([, second]) => second <= UP[1];
-  const e = figure.eigenvector;
   const frame = { x: left, y: 0, width: wide, height: tall };
   const clip = shape("clipPath", { id: "frame" });
   clip.append(shape("rect", frame));
   const inside = shape("g", { "clip-path": "url(#frame)" });
-  inside.append(
-    line("zero", place([ACROSS[0], 0]), place([ACROSS[1], 0])),
-    line("zero", place([0, UP[0]]), place([0, UP[1]])),
-    ...paths.flatMap((points) => steps(points).filter(([from]) => seen(from))).map(([from, to]) => {
-      const piece = line("piece", place(from), place(to));
-      return coloured(piece, from.map((value, j) => (value + to[j]) / 2));
-    }),
-    line("eigenspace", place(e.map((value) => -4 * value)), place(e.map((value) => 4 * value))),
-    ...paths.flatMap((points) => points.slice(1).filter(seen)).map((point) => {
-      const [cx, cy] = place(point);
-      return coloured(shape("circle", { class: "step", cx, cy, r: 2.8 }), point);
-    }),
-    ...paths.map(([start]) => {
-      const [cx, cy] = place(start);
-      return shape("circle", { class: "start", cx, cy, r: 5 });
-    }),
-  );
-  if (paths.some(isDead)) {
-    const [x, y] = place([0, 0]);
-    inside.append(shape("path", { class: "cross", d: `M${x - 6} ${y - 6}l12 12m0 -12l-12 12` }));
-  }
+  inside.append(...trails(figure, paths, ([first, second]) => [across(first), up(second)]));
   const upright = `translate(${left - 30} ${tall / 2}) rotate(-90)`;
   fill(svg, tall + 42, [
     clip,
     shape("rect", { class: "frame", ...frame }),
     inside,
-    ...[-1, 0, 1, 2].map((value) => letters(brief(value), across(value), tall + 16, "tick")),
-    ...[-1, 0, 1, 2, 3].map((value) => letters(brief(value), left - 8, up(value), "tick left")),
+    ...ticks(...ACROSS).map((value) => letters(brief(value), across(value), tall + 16, "tick")),
+    ...ticks(...UP).map((value) => letters(brief(value), left - 8, up(value), "tick left")),
     letters("node 1", left + wide / 2, tall + 36, "axis"),
     shape("text", { class: "axis", transform: upright }, "node 2"),
   ]);
+}
+
+// Axes, paths, the eigenspace, dots, starts, and a cross if some are dead.
+function trails({ eigenvector }, paths, place) {
+  const seen = ([, second]) => second <= UP[1];
+  const pieces = paths.flatMap(steps).filter(([from]) => seen(from));
+  const dots = paths.flatMap((points) => points.slice(1)).filter(seen);
+  const [x, y] = place([0, 0]);
+  const cross = shape("path", { class: "cross", d: `M${x - 6} ${y - 6}l12 12m0 -12l-12 12` });
+  return [
+    line("zero", place([ACROSS[0], 0]), place([ACROSS[1], 0])),
+    line("zero", place([0, UP[0]]), place([0, UP[1]])),
+    ...pieces.map(([from, to]) => coloured(line("piece", place(from), place(to)), from)),
+    line("eigenspace", ...[-4, 4].map((far) => place(eigenvector.map((value) => far * value)))),
+    ...dots.map((point) => coloured(circle("step", 2.8, place(point)), point)),
+    ...paths.map(([start]) => circle("start", 5, place(start))),
+    ...(paths.some(isDead) ? [cross] : []),
+  ];
 }
 
 const isDead = (points) => norm(points.at(-1)) === 0;
