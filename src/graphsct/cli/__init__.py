@@ -19,6 +19,7 @@ _COMMANDS = {
     "data": "graphsct.cli.data",
     "demo": "graphsct.cli.demo",
     "diagnose": "graphsct.cli.diagnose",
+    "explore": "graphsct.cli.explore",
     "figure": "graphsct.cli.figure",
     "report": "graphsct.cli.report",
     "reproduce": "graphsct.cli.reproduce",
