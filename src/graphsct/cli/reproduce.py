@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,6 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from graphsct.cli import options
+from graphsct.cli.output import print_json
 
 if TYPE_CHECKING:
     from graphsct.experiments.cell import Key
@@ -24,25 +26,59 @@ app = typer.Typer(add_completion=False)
 _OUT = Path("results/reproduce")
 _WORK = Path("results/reproduce/work")
 
+_EXAMPLES = options.examples(
+    ("Our numbers beside the paper's", "graphsct reproduce table1 --report"),
+    ("Some cells on this machine", "graphsct reproduce table1 --data cora --depth 2,4"),
+    (
+        "Their settings searched anew",
+        "graphsct reproduce table2 --data texas --model gcn --trials 50",
+    ),
+    ("What is counted, as Markdown", "graphsct reproduce sizes --markdown"),
+)
 
-@app.command()
+
+def _tables(incomplete: str) -> list[tuple[str, str]]:
+    """Names of tables for a shell, with what they show."""
+    from graphsct.experiments.paper import tables
+
+    found = list(tables().values())
+    named = [(f"table{table.number}", table.title) for table in found]
+    named += [(table.name, table.title) for table in found]
+    return [(name, title) for name, title in named if name.startswith(incomplete)]
+
+
+@app.command(epilog=_EXAMPLES)
 def reproduce(
-    table: Annotated[str, typer.Argument(help="table1 to table11, a name such as depth, or term.")],
-    dataset: Annotated[str | None, typer.Option(help="Some data sets: cora,texas.")] = None,
-    model: Annotated[str | None, typer.Option(help="Some of gcn, gcnii and egnn.")] = None,
-    depth: Annotated[str | None, typer.Option(help="Some depths: 2,4.")] = None,
-    control: Annotated[str | None, typer.Option(help="Only none, or only sct.")] = None,
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="table1 to table11, a name such as depth, or term.", autocompletion=_tables
+        ),
+    ],
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            "--dataset",
+            help="Some data sets: cora,texas.",
+            autocompletion=options.lists_of(options.OF_THE_PAPER),
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Some of gcn, gcnii and egnn.", autocompletion=options.lists_of(options.MODELS)
+        ),
+    ] = None,
+    depth: Annotated[str | None, typer.Option(help="Some numbers of convolutions: 2,4.")] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Only none, or only sct.", autocompletion=options.among(("none", "sct"))),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Only show what there is, run nothing.")
     ] = False,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Runs of a cell; of sets with ten splits, one a split.",
-            show_default="10; 3 of a term",
-        ),
-    ] = None,
+    seeds: Annotated[int | None, options.seeds(default="10; 3 of a term")] = None,
     trials: Annotated[
         int | None,
         typer.Option(min=1, help="Search each cell's settings anew, with so many trials."),
@@ -62,10 +98,10 @@ def reproduce(
         ),
     ] = None,
     work: Annotated[Path, typer.Option(help="Folder of searches and runs under way.")] = _WORK,
-    root: Annotated[Path | None, typer.Option(help="Folder with the raw files.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Of PyTorch.")] = None,
+    root: Annotated[Path | None, options.root()] = None,
+    threads: Annotated[int | None, options.threads()] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
     with the settings that come with graphsct or with new ones (--trials). What was done before is
@@ -121,7 +157,7 @@ def _show(
             f"no term of such cells has been measured in {folder}; leave --report out to do it"
         )
     if as_json:
-        typer.echo(json.dumps(built.to_dict(), allow_nan=False))
+        print_json(built.to_dict())
     elif markdown:
         typer.echo(to_markdown(built))
     else:
