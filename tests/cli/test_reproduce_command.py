@@ -112,7 +112,7 @@ def test_a_term_is_measured_once(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8, activation="leaky_relu")
     settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
     write_cell(tmp_path / "out", Cell(KEY._replace(control="pooled"), settings))
-    result = run("term", "--dataset", "texas", "--seeds", 2, "--json")
+    result = run("term", "--dataset", "texas", "--model", "gcn", "--seeds", 2, "--json")
     assert result.exit_code == 0, result.output
     assert result.stderr == "[1/1] texas-gcn-pooled-leaky_relu: measured\n"
     (cell,) = json.loads(result.stdout)["cells"]
