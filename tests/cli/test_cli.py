@@ -1,12 +1,19 @@
+import json
+import os
 import re
+import resource
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from graphsct import __version__
-from graphsct.cli import app
+from graphsct.cli import CONTENTS, app
+from graphsct.experiments import figures
 
 
 def run(*arguments):
@@ -26,10 +33,65 @@ def test_help_lists_the_commands(arguments):
         assert name in result.output
 
 
-def test_unknown_command_is_a_usage_error():
-    result = run("figur")
+def test_contents_have_a_line_for_each_command():
+    result = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(app, ["--help"])
+    for panel, lines in CONTENTS.items():
+        assert f"─ {panel} ─" in result.stdout
+        for name, line in lines.items():
+            assert re.search(rf"│ {name} +{re.escape(line)} +│", result.stdout)
+    for code in ("0    good", "1    it failed", "2    wrong usage", "130  interrupted"):
+        assert f" {code}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("trian",), "there is no command 'trian', did you mean 'train'?"),
+        (("train", "--modle", "gcn"), "No such option: --modle (Possible options: --model)"),
+        (("data", "lits"), "Did you mean 'list'?"),
+        (("train", "--depth", "two"), "--depth"),
+        (("train", "--seeds", 0), "--seeds"),
+    ],
+)
+def test_wrong_usage_has_the_nearest_name(arguments, hint):
+    result = run(*arguments)
     assert result.exit_code == 2
-    assert "figur" in result.stderr
+    assert result.stdout == ""
+    assert hint in " ".join(result.stderr.replace("│", "").split())
+
+
+def test_what_was_not_foreseen_is_one_line_too(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(figures, "write_figure", fail)
+    result = run("figure", 1, "--out", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "graphsct: RuntimeError: two lines (not foreseen; 'graphsct --debug ...' shows where)\n"
+    )
+    assert type(run("--debug", "figure", 1).exception).__name__ == "RuntimeError"
+
+
+@pytest.mark.parametrize("debug", [(), ("--debug",)])
+def test_ctrl_c_is_one_line(tmp_path, monkeypatch, debug):
+    monkeypatch.setattr(
+        figures, "write_figure", lambda *_: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9)
+    )
+    result = run(*debug, "figure", 1, "--out", tmp_path)
+    assert result.exit_code == 130
+    assert (result.stdout, result.stderr) == ("", "graphsct: interrupted\n")
+
+
+def test_ctrl_c_in_a_process_of_its_own_is_one_line(tmp_path):
+    line = [sys.executable, "-m", "graphsct", "demo", "--out", str(tmp_path), "--epochs", "9999"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as found:
+        while not (tmp_path / "report.json").exists() and found.poll() is None:
+            time.sleep(0.05)
+        found.send_signal(signal.SIGINT)
+        _, errors = found.communicate(timeout=60)
+    assert found.returncode == 130
+    assert errors == "graphsct: interrupted\n"
 
 
 def test_figure_prints_what_it_wrote(tmp_path):
@@ -38,6 +100,8 @@ def test_figure_prints_what_it_wrote(tmp_path):
     expected = [str(tmp_path / "new" / f"figure1.{suffix}") for suffix in ("png", "svg", "csv")]
     assert result.stdout.splitlines() == expected
     assert sorted(str(path) for path in (tmp_path / "new").iterdir()) == sorted(expected)
+    result = run("figure", 1, "--out", tmp_path / "new", "--json")
+    assert json.loads(result.stdout) == {"figure": 1, "files": expected}
 
 
 def test_unknown_figure_is_one_line_that_lists_those_there_are(tmp_path):
@@ -91,8 +155,12 @@ def test_demo_reports_trains_draws_and_says_where(tmp_path):
     assert f"Written to {tmp_path}, the runs to {tmp_path / 'training'}:" in result.stdout
     rows = re.findall(r"^validation (\w+) +(\d+)(?: +[-+\d.]+ ± [\d.]+){3}", result.stdout, re.M)
     assert rows == [(rule, depth) for rule in ("loss", "accuracy") for depth in ("2", "16")]
-    again = run("demo", "--out", tmp_path, "--seeds", 2, "--epochs", 3)
+    again = run("demo", "--out", tmp_path, "--seeds", 2, "--epochs", 3, "--json")
     assert again.exit_code == 0, again.output
+    found = json.loads(again.stdout)
+    assert {"graph", "seed", "depth", "control", "training", "files"} == set(found)
+    assert [part["model"]["depth"] for part in found["training"]] == [2, 16, 2, 16]
+    assert {Path(path).name for path in found["files"]} == names - {"training"}
 
 
 def command(*arguments):
@@ -112,3 +180,39 @@ def test_python_m_graphsct_shows_a_traceback_when_asked():
     assert result.returncode == 1
     assert "Traceback" in result.stderr
     assert "ExperimentError: there is no figure 0" in result.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    line = [sys.executable, "-m", "graphsct", "data", "list", "--root", str(tmp_path)]
+    try:
+        result = subprocess.run(line, stdout=theirs, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(theirs)
+    assert result.stderr == b""
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("data", "list", "--json")])
+def test_an_output_that_is_full_is_one_line(arguments):
+    line = [sys.executable, "-m", "graphsct", *arguments]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr == "graphsct: No space left on device\n"
+
+
+@pytest.fixture
+def small_files():
+    """No file may grow beyond 16 kB, which fails as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_full_is_one_line_and_leaves_no_part(tmp_path, small_files):
+    result = run("figure", 2, "--out", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr == f"graphsct: {tmp_path / 'figure2.png'}: File too large\n"
+    assert list(tmp_path.iterdir()) == []

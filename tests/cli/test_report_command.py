@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -32,7 +34,8 @@ def test_it_prints_what_it_wrote(tmp_path, figures):
     assert result.stdout.splitlines() == [str(page), str(text), *images]
     assert page.stat().st_size > 1_000_000
     again = tmp_path / "again.html"
-    assert run("report", "--out", again, *options[2:]).exit_code == 0
+    result = run("report", "--out", again, *options[2:], "--json")
+    assert json.loads(result.stdout) == {"files": [str(again), str(text), *images]}
     assert again.read_bytes() == page.read_bytes()
 
 

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from graphsct import __version__
 from graphsct.errors import GraphsctError
+from graphsct.names import nearest
 
 __all__ = ["CONTENTS", "app", "main"]
 
@@ -62,6 +63,21 @@ class _Commands(TyperGroup):
                 return command
         return None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        names = self.list_commands(ctx)
+        if args[0] not in names and not ctx.resilient_parsing:
+            ctx.fail(f"there is no command {args[0]!r}{nearest(args[0], names)}")
+        return super().resolve_command(ctx, args)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Reads the options, of which --help and --version print."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except OSError as error:
+            if _is_for_typer(error):
+                raise
+            raise _explained(error) from error
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -71,9 +87,14 @@ class _Commands(TyperGroup):
         except Exception as error:
             if ctx.params["debug"] or _is_for_typer(error):
                 raise
-            typer.echo(f"graphsct: {_message(error)}", err=True)
-            _drop_output()
-            raise typer.Exit(1) from error
+            raise _explained(error) from error
+
+
+def _explained(error: Exception) -> typer.Exit:
+    """Say in a line what went wrong."""
+    typer.echo(f"graphsct: {_message(error)}", err=True)
+    _drop_output()
+    return typer.Exit(1)
 
 
 def _is_for_typer(error: Exception) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphsct.cli import options
+
 if TYPE_CHECKING:
     import torch
 
@@ -25,15 +27,14 @@ app = typer.Typer(add_completion=False)
 _MODEL, _TRAIN, _OUT = "The model", "Training", "The data and the report"
 
 
-def _option(help: str, panel: str, default: str | bool = False) -> Any:  # noqa: A002
-    return typer.Option(help=help, rich_help_panel=panel, show_default=default)
+_EXAMPLES = options.examples(
+    ("Our own model on a data set", "graphsct diagnose --data cora --model gcn --depth 32"),
+    ("The same, with what remedies bring", "graphsct diagnose --data cora --depth 32 --try"),
+    ("A model and a graph of yours", "graphsct diagnose my_model.py:build --data folder/"),
+)
 
 
-def _flag(name: str, help: str, panel: str) -> Any:  # noqa: A002
-    return typer.Option(name, help=help, rich_help_panel=panel)
-
-
-@app.command()
+@app.command(epilog=_EXAMPLES)
 def diagnose(
     ctx: typer.Context,
     target: Annotated[
@@ -45,53 +46,58 @@ def diagnose(
             "(data), or with (in_channels, out_channels) if it takes two arguments.",
         ),
     ] = None,
-    model: Annotated[str | None, _option("gcn, gcnii or egnn.", _MODEL, "gcn")] = None,
-    control: Annotated[str | None, _option("pooled, gated, gated_full.", _MODEL, "none")] = None,
-    depth: Annotated[int | None, _option("Number of convolutions.", _MODEL, "2")] = None,
-    hidden: Annotated[int | None, _option("Number of channels.", _MODEL, "64")] = None,
-    dropout: Annotated[float | None, _option("Before linear layers.", _MODEL, "0.5")] = None,
-    activation: Annotated[str | None, _option("relu, leaky_relu, ...", _MODEL)] = None,
-    norm: Annotated[str | None, _option("BatchNorm, PairNorm, ...", _MODEL)] = None,
-    init: Annotated[str | None, _option("identity, glorot, uniform, ...", _MODEL)] = None,
+    model: Annotated[str | None, options.model(_MODEL)] = None,
+    control: Annotated[str | None, options.control(_MODEL)] = None,
+    depth: Annotated[int | None, options.depth(_MODEL)] = None,
+    hidden: Annotated[int | None, options.option("Number of channels.", _MODEL, "64")] = None,
+    dropout: Annotated[float | None, options.option("Before linear layers.", _MODEL, "0.5")] = None,
+    activation: Annotated[str | None, options.option("relu, leaky_relu, ...", _MODEL)] = None,
+    norm: Annotated[str | None, options.option("BatchNorm, PairNorm, ...", _MODEL)] = None,
+    init: Annotated[str | None, options.option("identity, glorot, uniform, ...", _MODEL)] = None,
     weights: Annotated[
         Path | None,
-        _option("A .safetensors file or a state dict, instead of training.", _MODEL),
+        options.option("A .safetensors file or a state dict, instead of training.", _MODEL),
     ] = None,
     layer: Annotated[
-        list[str] | None, _option("Name of a layer, if the right ones are not found.", _MODEL)
+        list[str] | None,
+        options.option("Name of a layer, if the right ones are not found.", _MODEL),
     ] = None,
-    epochs: Annotated[int | None, _option("0 for an untrained model.", _TRAIN, "200")] = None,
-    learning_rate: Annotated[float | None, _option("Of Adam.", _TRAIN, "0.01")] = None,
-    conv_weight_decay: Annotated[float | None, _option("Of convolutions.", _TRAIN, "0")] = None,
+    epochs: Annotated[
+        int | None, options.option("0 for an untrained model.", _TRAIN, "200")
+    ] = None,
+    learning_rate: Annotated[float | None, options.option("Of Adam.", _TRAIN, "0.01")] = None,
+    conv_weight_decay: Annotated[
+        float | None, options.option("Of convolutions.", _TRAIN, "0")
+    ] = None,
     dense_weight_decay: Annotated[
-        float | None, _option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
+        float | None, options.option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
     ] = None,
-    select: Annotated[
-        str | None, _option("val_loss or val_accuracy chooses the epoch.", _TRAIN, "val_accuracy")
-    ] = None,
-    last: Annotated[bool, _flag("--last", "Look at the last epoch instead.", _TRAIN)] = False,
+    select: Annotated[str | None, options.select(_TRAIN, "val_accuracy")] = None,
+    last: Annotated[
+        bool, options.flag("--last", "Look at the last epoch instead.", _TRAIN)
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, rich_help_panel=_TRAIN)] = 0,
     try_: Annotated[
-        bool, _flag("--try", "Train with each remedy too, and compare.", _TRAIN)
+        bool, options.flag("--try", "Train with each remedy too, and compare.", _TRAIN)
     ] = False,
     seeds: Annotated[
         int, typer.Option(min=1, help="Runs of each, with --try.", rich_help_panel=_TRAIN)
     ] = 3,
     data: Annotated[
         str,
-        _option(
+        options.option(
             "A data set of 'graphsct data list', demo, or a folder with edges.csv, features.npy, "
             "labels.csv and split.npz; see graphsct.datasets.from_folder.",
             _OUT,
             "demo",
         ),
     ] = "demo",
-    root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _OUT)] = None,
+    root: Annotated[Path | None, options.root(_OUT)] = None,
     symmetrize: Annotated[
-        bool, _flag("--symmetrize", "Add the reverse of each edge of a folder.", _OUT)
+        bool, options.flag("--symmetrize", "Add the reverse of each edge of a folder.", _OUT)
     ] = False,
-    out: Annotated[Path | None, _option("Folder for JSON, CSV and figures.", _OUT)] = None,
-    as_json: Annotated[bool, _flag("--json", "Print one JSON object.", _OUT)] = False,
+    out: Annotated[Path | None, options.option("Folder for JSON, CSV and figures.", _OUT)] = None,
+    as_json: Annotated[bool, options.as_json(_OUT)] = False,
 ) -> None:
     """Train a model, look inside, and say whether it over-smooths, dies or gets no gradient, in
     which layers, and what to try.

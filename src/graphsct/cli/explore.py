@@ -7,15 +7,24 @@ from typing import Annotated
 
 import typer
 
+from graphsct.cli import options
+from graphsct.cli.output import print_files
+
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+_EXAMPLES = options.examples(
+    ("The page, opened at once", "graphsct explore --open"),
+    ("In another place", "graphsct explore --out pages/smoothness.html"),
+)
 
-@app.command()
+
+@app.command(epilog=_EXAMPLES)
 def explore(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("explore.html"),
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Write an interactive page: drag the features of a small graph, shift them inside the
     eigenspace, and watch what an activation does to their smoothness. It needs no network.
@@ -27,6 +36,6 @@ def explore(
     from graphsct.files import write_text
 
     write_text(out, page(SMALL_GRAPHS))
-    typer.echo(out)
+    print_files([out], as_json)
     if show and not webbrowser.open(out.absolute().as_uri()):
         raise ExperimentError(f"no browser could be started; open {out} yourself")
