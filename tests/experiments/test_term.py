@@ -9,7 +9,8 @@ import pytest
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.experiments.cell import Cell, Key, Settings
+from graphsct.experiments.cell import PACKAGED, Cell, Key, Settings
+from graphsct.experiments.probe import INSTEAD, NETWORKS
 from graphsct.experiments.term import measure_terms, read_terms
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
@@ -97,6 +98,32 @@ def test_one_cell_that_fails_does_not_stop_the_others(measure, tmp_path):
 
 def test_nothing_measured(tmp_path):
     assert read_terms(tmp_path) == {}
+
+
+def test_a_file_has_the_name_of_its_cell(measure, tmp_path):
+    measure(POOLED, seeds=1)
+    folder = tmp_path / "out" / "terms"
+    (folder / f"{POOLED.key.name}.json").rename(folder / "other.json")
+    with pytest.raises(ExperimentError, match="is the term of demo-gcn-pooled-2; give it that"):
+        read_terms(tmp_path / "out")
+
+
+PATHS = sorted((PACKAGED / "terms").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_packaged_terms_are_complete(path):
+    (term,) = (term for term in read_terms().values() if term.key.name == path.stem)
+    assert term.settings.model.control == term.key.control is not None
+    assert [run["seed"] for run in term.runs] == list(range(len(term.runs)))
+    assert len(term.runs) >= 3
+    for run in term.runs:
+        assert set(run["changed"]) == set(INSTEAD)
+        assert set(run["accuracy"]) == {"with_term", *INSTEAD}
+        assert len(run["layers"]) == term.settings.model.depth
+        assert all(set(NETWORKS) < set(layer) for layer in run["layers"])
+    assert term.command.startswith("graphsct reproduce term --dataset")
+    assert term.versions["torch"]
 
 
 def test_after_ctrl_c_it_goes_on_and_comes_to_the_same(measure, tmp_path):

@@ -94,9 +94,12 @@ def read_terms(folder: Path = PACKAGED) -> dict[Key, Term]:
 
 def _read(path: Path) -> Term:
     try:
-        return Term.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        term = Term.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (KeyError, TypeError, ValueError) as error:
         raise ExperimentError(f"{path} is no term: {error!r}; mend it or delete it") from error
+    if path.stem != term.key.name:
+        raise ExperimentError(f"{path} is the term of {term.key.name}; give it that name")
+    return term
 
 
 def measure_terms(
