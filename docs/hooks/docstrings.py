@@ -8,6 +8,8 @@ import griffe
 _BLOCK = re.compile(r"^( *)\.\. math::\n((?:\1 +.*\n?|\n(?=\1 ))+)", flags=re.MULTILINE)
 _EXAMPLE = re.compile(r"^( *)Example:$", flags=re.MULTILINE)
 _ROLE = re.compile(r":(math|class|func|meth|attr|mod):`([^`]+)`")
+# A function that has the name of its module, which hides it from those who only read the code.
+_HOMES = {"graphsct.datasets.load": "graphsct.datasets.load.load"}
 
 
 class Docstrings(griffe.Extension):
@@ -39,4 +41,5 @@ def _inline(found: re.Match[str], obj: Any) -> str:
             path = obj.resolve(path)
         except griffe.NameResolutionError:
             return f"`{shown}`"
+    path = _HOMES.get(path, path)
     return f"[`{shown}`][{path}]" if path.startswith("graphsct.") else f"`{shown}`"
