@@ -5,6 +5,7 @@ import torch
 from hypothesis import settings
 
 from browser import open_browser
+from graphsct import datasets
 from oracle import Dense
 from zoo import ZOO
 
@@ -36,6 +37,26 @@ def dense(case):
 def x(case):
     generator = torch.Generator().manual_seed(7)
     return torch.randn(case.num_nodes, 3, dtype=torch.float64, generator=generator)
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The built-in data, which no test changes."""
+    return datasets.demo()
+
+
+@pytest.fixture
+def seed():
+    """The same random numbers for every test of a file that asks for them."""
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def cora(monkeypatch, tmp_path_factory):
+    if "GRAPHSCT_DATA" not in os.environ:
+        pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path_factory.getbasetemp() / "warm"))
+    return datasets.load("cora")
 
 
 @pytest.fixture(scope="session")

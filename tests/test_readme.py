@@ -6,7 +6,7 @@ README = Path(__file__).parent.parent / "README.md"
 
 def test_the_code_in_the_readme_runs_and_reaches_its_target(capsys):
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for code in blocks:
         exec(compile(code, str(README), "exec"), {})
     assert "0.9000, 0.9000" in capsys.readouterr().out

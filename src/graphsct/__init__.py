@@ -13,7 +13,8 @@ from graphsct.errors import (
 )
 
 if TYPE_CHECKING:
-    from graphsct import datasets, geometry, nn, smoothness, training
+    from graphsct import datasets, diagnosis, geometry, nn, smoothness, training
+    from graphsct.diagnosis.diagnose import diagnose
     from graphsct.graph import Graph
     from graphsct.training.fit import fit
     from graphsct.training.many import fit_many
@@ -27,6 +28,8 @@ __all__ = [
     "TrainingError",
     "UnreachableError",
     "datasets",
+    "diagnose",
+    "diagnosis",
     "fit",
     "fit_many",
     "geometry",
@@ -37,9 +40,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
-_MODULES = {"datasets", "geometry", "nn", "smoothness", "training"}
+_MODULES = {"datasets", "diagnosis", "geometry", "nn", "smoothness", "training"}
 _HOMES = {
     "Graph": "graphsct.graph",
+    "diagnose": "graphsct.diagnosis.diagnose",
     "fit": "graphsct.training.fit",
     "fit_many": "graphsct.training.many",
 }

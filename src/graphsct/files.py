@@ -29,6 +29,10 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(0o666 & ~_umask())  # mkstemp hides files from everybody else
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None:  # such as a full disk, which forgets where it is
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

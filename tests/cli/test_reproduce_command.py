@@ -108,9 +108,35 @@ def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
     assert "left out: 24 cells of Ogbn-arxiv" in result.stderr
 
 
+def test_a_term_is_measured_once(run, real, tmp_path):
+    model = ModelConfig(control="pooled", depth=2, hidden=8, activation="leaky_relu")
+    settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    write_cell(tmp_path / "out", Cell(KEY._replace(control="pooled"), settings))
+    result = run("term", "--dataset", "texas", "--model", "gcn", "--seeds", 2, "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "[1/1] texas-gcn-pooled-leaky_relu: measured\n"
+    (cell,) = json.loads(result.stdout)["cells"]
+    assert (cell["dataset"], cell["n"]) == ("texas", 2)
+    again = run("term", "--report", "--model", "gcn")
+    assert again.exit_code == 0 and again.stderr == ""
+    assert "What the term does (ours, not in the paper)" in again.stdout
+    assert run("term", "--report", "--model", "egnn").exit_code == 1
+
+
+def test_a_term_that_fails_says_why(run, real, tmp_path):
+    model = ModelConfig(control="pooled", depth=2, hidden=8)
+    settings = Settings(model, TrainConfig(epochs=50, learning_rate=1e30))
+    write_cell(tmp_path / "out", Cell(KEY._replace(control="pooled"), settings))
+    result = run("term", "--dataset", "texas")
+    assert result.exit_code == 1
+    assert "texas-gcn-pooled-leaky_relu: failed: in epoch" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("term", "--control", "none"), "no cell with SCT whose settings are known is left"),
+        (("term", "--report"), "leave --report out to do it"),
         (("table12",), "the paper has no table 'table12'"),
         (("depth", "--dataset", "texas"), "no cell of table 1 (depth) is left"),
         (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),

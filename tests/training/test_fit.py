@@ -172,3 +172,31 @@ def test_callbacks_see_every_epoch(data):
     seen = []
     run = fit(build(), data, TrainConfig(epochs=4), callbacks=[seen.append])
     assert tuple(seen) == run.history
+
+
+class Looking:
+    """Keeps the weights that it finds in a model at every other epoch."""
+
+    def __init__(self, model):
+        self.model, self.found = model, {}
+
+    def looks(self, record):
+        return record.epoch % 2 == 0
+
+    def __call__(self, record):
+        weights = self.model.state_dict().items()
+        self.found[record.epoch] = {name: tensor.clone() for name, tensor in weights}
+
+
+@pytest.mark.parametrize("model", ["gcn", "gcnii"])
+def test_a_callback_that_looks_finds_the_weights_of_its_epoch(data, model):
+    looking = Looking(build(model=model))
+    run = fit(looking.model, data, TrainConfig(epochs=4), callbacks=[looking])
+    assert run.history == fit(build(model=model), data, TrainConfig(epochs=4)).history
+    other = build(model=model)
+    fit(other, data, TrainConfig(epochs=2, patience=1))
+    assert run.best_epoch == 4  # so that each short run ends with its last weights
+    for name, tensor in other.state_dict().items():
+        assert torch.equal(tensor, looking.found[2][name])
+        assert not torch.equal(looking.found[2][name], looking.found[4][name])
+        assert torch.equal(looking.found[1][name], build(model=model).state_dict()[name])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -11,55 +13,93 @@ from typer.core import TyperGroup
 from graphsct import __version__
 from graphsct.errors import GraphsctError
 
-__all__ = ["app", "main"]
+__all__ = ["CONTENTS", "app", "main"]
 
-# Command -> the module that holds its Typer `app`, imported when the command is named.
-_COMMANDS = {
-    "bench": "graphsct.cli.bench",
-    "data": "graphsct.cli.data",
-    "demo": "graphsct.cli.demo",
-    "figure": "graphsct.cli.figure",
-    "report": "graphsct.cli.report",
-    "reproduce": "graphsct.cli.reproduce",
-    "search": "graphsct.cli.search",
-    "train": "graphsct.cli.train",
+#: Commands by what one wants, each with a line about it; `graphsct.cli.NAME` holds its Typer `app`
+#: and is imported when the command is named.
+CONTENTS = {
+    "Look": {
+        "demo": "See what depth does to features, and what control can do.",
+        "diagnose": "Look inside a model, layer by layer.",
+        "explore": "Write a page on which one sees smoothness.",
+    },
+    "Train and search": {
+        "train": "Train a model on a data set with several seeds.",
+        "search": "Find a model's best settings, by validation alone.",
+    },
+    "Reproduce the paper": {
+        "reproduce": "Show a table beside our numbers, or run its cells.",
+        "figure": "Draw a figure as PNG and SVG, with its data as CSV.",
+        "report": "Write all tables and figures as one HTML page.",
+    },
+    "Data and tools": {
+        "data": "List, verify and describe the data sets.",
+        "bench": "Time epochs against those of PyTorch Geometric.",
+    },
 }
+
+_EPILOG = """[bold]Exit codes[/]
+  0    good
+  1    it failed, and a line on standard error says why
+  2    wrong usage
+  130  interrupted (Ctrl-C)
+
+'graphsct COMMAND --help' has the options of a command, with examples."""
 
 
 class _Commands(TyperGroup):
-    """Finds commands by the table above, and turns errors of ours into one line."""
+    """Finds commands by the table above, and turns errors into one line and an exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(_COMMANDS)
+        return [name for lines in CONTENTS.values() for name in lines]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in _COMMANDS:
-            return None
-        command = typer.main.get_command(import_module(_COMMANDS[cmd_name]).app)
-        command.name = cmd_name
-        return command
+        for panel, lines in CONTENTS.items():
+            if cmd_name in lines:
+                command = typer.main.get_command(import_module(f"graphsct.cli.{cmd_name}").app)
+                command.name, command.short_help = cmd_name, lines[cmd_name]
+                command.rich_help_panel = panel  # type: ignore[attr-defined]
+                return command
+        return None
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (GraphsctError, OSError) as error:
-            if ctx.params["debug"] or isinstance(error, BrokenPipeError):
+        except KeyboardInterrupt as error:
+            typer.echo("graphsct: interrupted", err=True)
+            raise typer.Exit(130) from error
+        except Exception as error:
+            if ctx.params["debug"] or _is_for_typer(error):
                 raise
             typer.echo(f"graphsct: {_message(error)}", err=True)
+            _drop_output()
             raise typer.Exit(1) from error
 
 
-def _message(error: GraphsctError | OSError) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+def _is_for_typer(error: Exception) -> bool:
+    """Whether it is an exit, wrong usage, or a reader that went away, which Typer takes quietly."""
+    return hasattr(error, "exit_code") or isinstance(error, typer.Abort | BrokenPipeError)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, GraphsctError | OSError):
+        return str(error)
+    found = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{found} (not foreseen; 'graphsct --debug ...' shows where)"
+
+
+def _drop_output() -> None:
+    """Discard what standard output does not take, on which Python would fail again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(
-    cls=_Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, epilog=_EPILOG
 )
 
 
@@ -70,7 +110,7 @@ def _print_version(value: bool) -> None:
 
 
 @app.callback()
-def options(
+def start(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
+from graphsct.cli import options
+from graphsct.cli.output import print_json
 from graphsct.errors import GraphsctError
 
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+_EXAMPLES = options.examples(
+    ("All cases", "graphsct bench"),
+    ("Some, quickly", "graphsct bench --cases texas --seconds 2 --threads 1"),
+    ("For a machine", "graphsct bench --json"),
+)
 
-@app.command()
+
+@app.command(epilog=_EXAMPLES)
 def bench(
     cases: Annotated[
         list[str] | None,
@@ -22,9 +29,9 @@ def bench(
             help="Part of a case's name, such as 'texas' or 'gcnii-L32'; all if left out."
         ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 2,
-    seconds: Annotated[float, typer.Option(help="Time for each case.")] = 20.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    threads: Annotated[int, options.threads(default=True)] = 2,
+    seconds: Annotated[float, typer.Option(min=0, help="Time for each case.")] = 20.0,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Time full epochs side by side: ours, PyTorch Geometric's, and the bare matrix products."""
     import torch
@@ -49,7 +56,7 @@ def bench(
     finally:
         torch.set_num_threads(before)
     if as_json:
-        typer.echo(json.dumps(summary))
+        print_json(summary)
         return
     typer.echo(
         f"geometric means, {threads} threads: {summary['speedup_geomean']:.2f}x faster than PyG "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,24 +9,45 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphsct.cli import options
+from graphsct.cli.output import print_json
+
 if TYPE_CHECKING:
     from graphsct.datasets.catalog import Entry
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Data sets: list, verify, statistics, leaks."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Data sets: which there are, whether their files are right, what is in them.",
+    epilog=options.examples(
+        ("What there is, and where", "graphsct data list"),
+        ("Whether the files of Cora are right", "graphsct data verify cora"),
+    ),
 )
 
-Root = Annotated[
-    Path | None,
-    typer.Option(help="Folder with the raw files; GRAPHSCT_DATA or the cache if left out."),
+#: The sets with duplicate nodes.
+LEAKY = ("chameleon", "squirrel")
+
+Root = Annotated[Path | None, options.root()]
+Json = Annotated[bool, options.as_json()]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A data set of 'graphsct data list'.",
+        autocompletion=options.among(options.FROM_FILES),
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Name = Annotated[str, typer.Argument(help="A data set, as in 'graphsct data list'.")]
 
 
-@app.command("list")
+@app.command(
+    "list",
+    epilog=options.examples(
+        ("What there is, and where", "graphsct data list"),
+        ("In another folder, for a machine", "graphsct data list --root raw --json"),
+    ),
+)
 def list_(root: Root = None, as_json: Json = False) -> None:
     """The data sets, what is in them, and where their files are."""
     from graphsct.datasets.catalog import CATALOG
@@ -36,14 +56,19 @@ def list_(root: Root = None, as_json: Json = False) -> None:
     for entry in CATALOG.values():
         rows.append({"name": entry.name, **asdict(entry.facts), "where": _where(entry, root)})
     if as_json:
-        typer.echo(json.dumps({"datasets": rows}))
+        print_json({"datasets": rows})
         return
     _table("Data sets", rows, without=("where",), caption="edges: undirected, without self-loops")
     for row in rows:
         typer.echo(f"{row['name']}: {row['where'] or 'not here'}")
 
 
-@app.command()
+@app.command(
+    epilog=options.examples(
+        ("Whether the files of Cora are right", "graphsct data verify cora"),
+        ("Those in another folder", "graphsct data verify texas --root raw"),
+    )
+)
 def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
     """Check every raw file of a data set by its SHA256; exit 1 if one is missing or wrong."""
     from graphsct.datasets.load import verify
@@ -54,7 +79,7 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
         {"file": f.name, "state": f.state, "sha256": f.sha256, "path": str(f.path)} for f in files
     ]
     if as_json:
-        typer.echo(json.dumps({"name": name.lower(), "ok": good, "files": rows}))
+        print_json({"name": name.lower(), "ok": good, "files": rows})
     else:
         _table(f"Raw files of {name.lower()}", rows, without=("sha256",))
         if any(file.state == "unchecked" for file in files):
@@ -63,14 +88,19 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(
+    epilog=options.examples(
+        ("The paper's table and ours", "graphsct data statistics"),
+        ("For a machine", "graphsct data statistics --json"),
+    )
+)
 def statistics(root: Root = None, as_json: Json = False) -> None:
     """The paper's table of statistics beside what loads, its misprints marked with an *."""
     from graphsct.datasets.catalog import CATALOG
 
     rows = [_statistics(entry, root) for entry in CATALOG.values() if entry.paper]
     if as_json:
-        typer.echo(json.dumps({"datasets": rows}))
+        print_json({"datasets": rows})
         return
     shown: list[dict[str, Any]] = []
     counts: dict[str, list[str]] = {}
@@ -89,9 +119,21 @@ def statistics(root: Root = None, as_json: Json = False) -> None:
             typer.echo(f"{row['title']}: {row['error']}", err=True)
 
 
-@app.command()
+@app.command(
+    epilog=options.examples(
+        ("Both sets", "graphsct data leaks"),
+        ("One of them, for a machine", "graphsct data leaks squirrel --json"),
+    )
+)
 def leaks(
-    names: Annotated[list[str] | None, typer.Argument(help="chameleon, squirrel or both.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="chameleon, squirrel or both.",
+            show_default="both",
+            autocompletion=options.among(LEAKY),
+        ),
+    ] = None,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
@@ -99,7 +141,7 @@ def leaks(
     from graphsct.datasets.load import leaks, load
 
     report = {}
-    for name in names or ("chameleon", "squirrel"):
+    for name in names or LEAKY:
         found = leaks(name, root)
         kept = load(name, root, drop_duplicates=True).graph.num_nodes
         nodes = load(name, root).graph.num_nodes
@@ -109,7 +151,7 @@ def leaks(
             "splits": [asdict(leak) for leak in found],
         }
     if as_json:
-        typer.echo(json.dumps(report))
+        print_json(report)
         return
     for name, entry in report.items():
         rows = [{**row, "share": f"{row['leaked'] / row['test']:.0%}"} for row in entry["splits"]]

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphsct.cli import options
+from graphsct.cli.output import print_files
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -17,12 +20,19 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+_EXAMPLES = options.examples(
+    ("All of it, into results/demo", "graphsct demo"),
+    ("A quick look", "graphsct demo --seeds 2 --epochs 50 --out look"),
+    ("For a machine", "graphsct demo --json"),
+)
 
-@app.command()
+
+@app.command(epilog=_EXAMPLES)
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("results/demo"),
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each model.")] = 5,
+    seeds: Annotated[int, options.seeds()] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="At most, for each run.")] = 400,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Report how depth smooths features on a built-in graph, train a GCN with and without control
     at depths 2 and 16, and draw what comes out with figures 1 and 2.
@@ -37,7 +47,7 @@ def demo(
     from graphsct.training import TrainConfig
 
     torch.set_num_threads(1)  # on small graphs threads only wait for each other
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=as_json)
     report = run_demo()
     paths = write_report(report, out)
     graph = report.graph
@@ -60,6 +70,10 @@ def demo(
     console.print(_study_table(study), "")
     with console.status("Drawing the training"):
         paths += write_study(study, out)
+    if as_json:
+        trained = [found.to_dict() for found in study.found.values()]
+        print_files(paths, True, **report.as_dict(), training=trained)
+        return
     typer.echo(f"Written to {out}, the runs to {out / 'training'}:")
     typer.echo("  " + " ".join(path.name for path in paths))
 

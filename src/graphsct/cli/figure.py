@@ -7,16 +7,33 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["app"]
+from graphsct.cli import options
+from graphsct.cli.output import print_files
+
+__all__ = ["NUMBERS", "app"]
 
 app = typer.Typer(add_completion=False)
 
+#: What a shell completes; those that there are need PyTorch to be looked up.
+NUMBERS = ("1", "2", "3", "4")
 
-@app.command()
+_EXAMPLES = options.examples(
+    ("Figure 1 into results/figures", "graphsct figure 1"),
+    ("Other random features, another folder", "graphsct figure 1 --seed 7 --out pictures"),
+)
+
+
+@app.command(epilog=_EXAMPLES)
 def figure(
-    number: Annotated[int, typer.Argument(help="Its number in the paper.")],
+    number: Annotated[
+        int,
+        typer.Argument(
+            help="Its number in the paper, 1 to 4.", autocompletion=options.among(NUMBERS)
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("results/figures"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn at random.")] = 0,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Draw a figure of the paper as PNG and SVG, with its data as CSV.
 
@@ -24,5 +41,4 @@ def figure(
     """
     from graphsct.experiments.figures import write_figure
 
-    for path in write_figure(number, out, seed):
-        typer.echo(path)
+    print_files(write_figure(number, out, seed), as_json, figure=number)

@@ -7,12 +7,21 @@ from typing import Annotated
 
 import typer
 
+from graphsct.cli import options
+from graphsct.cli.output import print_files
+
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+_EXAMPLES = options.examples(
+    ("The runs that come with graphsct", "graphsct report"),
+    ("Your own", "graphsct report --cells results/reproduce --out mine.html"),
+    ("Also as Markdown", "graphsct report --markdown docs/results.md"),
+)
 
-@app.command()
+
+@app.command(epilog=_EXAMPLES)
 def report(
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
     cells: Annotated[
@@ -28,7 +37,8 @@ def report(
     markdown: Annotated[
         Path | None, typer.Option(help="Also write Markdown, its images beside it.")
     ] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder with the raw files.")] = None,
+    root: Annotated[Path | None, options.root()] = None,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Write every table and figure of the paper beside ours as one HTML page that needs no
     network: what holds, what does not, by how much, and every setting behind it.
@@ -41,7 +51,7 @@ def report(
 
     if cells is not None and not cells.is_dir():
         raise ExperimentError(f"there is no folder {cells}; 'graphsct reproduce' writes cells")
-    for path in write_report(
+    paths = write_report(
         out, cells=cells or PACKAGED, figures=figures, markdown=markdown, root=root
-    ):
-        typer.echo(path)
+    )
+    print_files(paths, as_json)

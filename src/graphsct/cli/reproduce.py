@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,6 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from graphsct.cli import options
+from graphsct.cli.output import print_json
 
 if TYPE_CHECKING:
     from graphsct.experiments.cell import Key
@@ -24,20 +26,59 @@ app = typer.Typer(add_completion=False)
 _OUT = Path("results/reproduce")
 _WORK = Path("results/reproduce/work")
 
+_EXAMPLES = options.examples(
+    ("Our numbers beside the paper's", "graphsct reproduce table1 --report"),
+    ("Some cells on this machine", "graphsct reproduce table1 --data cora --depth 2,4"),
+    (
+        "Their settings searched anew",
+        "graphsct reproduce table2 --data texas --model gcn --trials 50",
+    ),
+    ("What is counted, as Markdown", "graphsct reproduce sizes --markdown"),
+)
 
-@app.command()
+
+def _tables(incomplete: str) -> list[tuple[str, str]]:
+    """Names of tables for a shell, with what they show."""
+    from graphsct.experiments.paper import tables
+
+    found = list(tables().values())
+    named = [(f"table{table.number}", table.title) for table in found]
+    named += [(table.name, table.title) for table in found]
+    return [(name, title) for name, title in named if name.startswith(incomplete)]
+
+
+@app.command(epilog=_EXAMPLES)
 def reproduce(
-    table: Annotated[str, typer.Argument(help="table1 to table11, or a name such as depth.")],
-    dataset: Annotated[str | None, typer.Option(help="Some data sets: cora,texas.")] = None,
-    model: Annotated[str | None, typer.Option(help="Some of gcn, gcnii and egnn.")] = None,
-    depth: Annotated[str | None, typer.Option(help="Some depths: 2,4.")] = None,
-    control: Annotated[str | None, typer.Option(help="Only none, or only sct.")] = None,
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="table1 to table11, a name such as depth, or term.", autocompletion=_tables
+        ),
+    ],
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            "--dataset",
+            help="Some data sets: cora,texas.",
+            autocompletion=options.lists_of(options.OF_THE_PAPER),
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Some of gcn, gcnii and egnn.", autocompletion=options.lists_of(options.MODELS)
+        ),
+    ] = None,
+    depth: Annotated[str | None, typer.Option(help="Some numbers of convolutions: 2,4.")] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Only none, or only sct.", autocompletion=options.among(("none", "sct"))),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Only show what there is, run nothing.")
     ] = False,
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of a cell; of sets with ten splits, one a split.")
-    ] = 10,
+    seeds: Annotated[int | None, options.seeds(default="10; 3 of a term")] = None,
     trials: Annotated[
         int | None,
         typer.Option(min=1, help="Search each cell's settings anew, with so many trials."),
@@ -57,14 +98,16 @@ def reproduce(
         ),
     ] = None,
     work: Annotated[Path, typer.Option(help="Folder of searches and runs under way.")] = _WORK,
-    root: Annotated[Path | None, typer.Option(help="Folder with the raw files.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Of PyTorch.")] = None,
+    root: Annotated[Path | None, options.root()] = None,
+    threads: Annotated[int | None, options.threads()] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
     with the settings that come with graphsct or with new ones (--trials). What was done before is
     not done again; the same command goes on after an interruption.
+
+    The table 'term' is ours: it looks into cells with SCT and shows what the learned term does.
     """
     import torch
 
@@ -72,41 +115,49 @@ def reproduce(
     from graphsct.experiments.paper import find_table
     from graphsct.experiments.plan import TRAINED, Choice
     from graphsct.experiments.reproduce import Budget
+    from graphsct.experiments.tables import TERM
     from graphsct.experiments.times import TIMED
 
     if threads is not None:
         torch.set_num_threads(threads)
-    found = find_table(table)
     choice = Choice.parse(dataset, model, depth, control)
     good, folder = True, out or (PACKAGED if report else _OUT)
-    if found.name in TRAINED and not report:
-        budget = Budget(seeds, trials, seconds, max_hidden)
+    found = None if table == TERM else find_table(table)
+    if found is None:
+        good = report or _look(choice, seeds or 3, folder, work, root)
+    elif found.name in TRAINED and not report:
+        budget = Budget(seeds or 10, trials, seconds, max_hidden)
         good = _run(found, choice.keys(found), budget, folder, work, root)
     elif found.name in TIMED and not report:
         _time(found, seconds, folder, root)
-    _show(found, choice, folder, root, markdown, as_json)
+    _show(table, choice, folder, root, markdown, as_json)
     if not good:
         raise typer.Exit(1)
 
 
 def _show(
-    table: PaperTable,
+    table: str,
     choice: Choice,
     folder: Path,
     root: Path | None,
     markdown: bool,
     as_json: bool,
 ) -> None:
+    from graphsct.errors import ExperimentError
     from graphsct.experiments.tables import build
     from graphsct.experiments.tables.render import show, to_markdown
 
-    built = build(table.name, cells=folder, root=root).only(
+    built = build(table, cells=folder, root=root).only(
         lambda row: choice.takes(*(row.get(key) for key in ("dataset", "model", "sct", "depth")))
     )
     if not built.rows:
-        raise choice.nothing_left(table)
+        if built.paper is not None:
+            raise choice.nothing_left(built.paper)
+        raise ExperimentError(
+            f"no term of such cells has been measured in {folder}; leave --report out to do it"
+        )
     if as_json:
-        typer.echo(json.dumps(built.to_dict(), allow_nan=False))
+        print_json(built.to_dict())
     elif markdown:
         typer.echo(to_markdown(built))
     else:
@@ -123,6 +174,34 @@ def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None
     for row in measure_times(table, cells, load=load, out=out, seconds=limit):
         control = row["control"] or "none"
         _say(f"{row['data']}-{row['model']}-{control}: {row['ours_ms']:.2f} ms an epoch")
+
+
+def _look(choice: Choice, seeds: int, out: Path, work: Path, root: Path | None) -> bool:
+    """Measure terms, say on standard error what becomes of each; whether none of them failed."""
+    from graphsct.errors import ExperimentError
+    from graphsct.experiments.cell import read_cells
+    from graphsct.experiments.term import measure_terms
+
+    cells = [
+        cell
+        for key, cell in {**read_cells(), **read_cells(out)}.items()
+        if key.control and choice.takes(key.dataset, key.model, True, key.depth)
+    ]
+    if not cells:
+        raise ExperimentError(
+            "no cell with SCT whose settings are known is left by these choices; run some first, "
+            "for instance with 'graphsct reproduce table1 --trials 20'"
+        )
+    good, terms = True, measure_terms(cells, seeds, load=_loader(root), out=out, work=work)
+    try:
+        for number, measured in enumerate(terms, start=1):
+            what = "measured" if measured.term else f"failed: {measured.reason}"
+            _say(f"[{number}/{len(cells)}] {measured.key.name}: {what}")
+            good = good and measured.term is not None
+    except KeyboardInterrupt:
+        _say(f"interrupted: the same command goes on; the terms that are done are in {out}")
+        raise typer.Exit(130) from None
+    return good
 
 
 def _run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from graphsct.training.seeds import deviation
+from graphsct.training.seeds import percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,14 +55,3 @@ def _row(results: Results) -> tuple[str, ...]:
         f"{statistics.fmean(run.best_epoch for run in runs):.0f}",
         f"{statistics.fmean(run.seconds for run in runs):.1f}",
     )
-
-
-def percent(shares: list[float], sign: str = "") -> str:
-    """Mean ± sample standard deviation of shares in percent; one alone has no deviation.
-
-    Example:
-        >>> percent([0.5, 0.6, 0.7]), percent([0.015], sign="+")
-        ('60.0 ± 10.0', '+1.5')
-    """
-    mean = f"{100 * statistics.fmean(shares):{sign}.1f}"
-    return f"{mean} ± {100 * deviation(shares):.1f}" if len(shares) > 1 else mean

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from graphsct.cli import options
+from graphsct.cli.options import option
+from graphsct.cli.output import print_json
 
 if TYPE_CHECKING:
     from graphsct.search import Found
@@ -17,56 +20,44 @@ app = typer.Typer(add_completion=False)
 
 _TASK, _TRIALS, _STUDY = "What to search", "Trials", "The study"
 
+_EXAMPLES = options.examples(
+    (
+        "GCNII with control on Cora, in two processes",
+        "graphsct search --data cora --model gcnii --control gated --workers 2",
+    ),
+    ("For ten minutes", "graphsct search --data texas --seconds 600"),
+    ("Then train what was found", "graphsct train --data texas --config FOLDER/best.json"),
+)
 
-def _option(help: str, panel: str, default: str | bool = False, **more: Any) -> Any:  # noqa: A002
-    return typer.Option(help=help, rich_help_panel=panel, show_default=default, **more)
 
-
-@app.command()
+@app.command(epilog=_EXAMPLES)
 def search(
-    data: Annotated[
-        str, _option("A data set of 'graphsct data list', or demo.", _TASK, "demo")
-    ] = "demo",
-    model: Annotated[str, _option("gcn, gcnii or egnn.", _TASK, "gcn")] = "gcn",
-    control: Annotated[
-        str | None, _option("pooled, gated, gated_full or none.", _TASK, "none")
-    ] = None,
-    depth: Annotated[
-        int | None, _option("Number of convolutions.", _TASK, "2, 4, 8 and 16 are tried")
-    ] = None,
+    data: Annotated[str, options.data(_TASK)] = "demo",
+    model: Annotated[str, options.model(_TASK)] = "gcn",
+    control: Annotated[str | None, options.control(_TASK)] = None,
+    depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8 and 16 are tried")] = None,
     activation: Annotated[
-        str | None, _option("relu, leaky_relu, ...", _TASK, "relu and leaky_relu are tried")
+        str | None, option("relu, leaky_relu, ...", _TASK, "relu and leaky_relu are tried")
     ] = None,
-    max_hidden: Annotated[int | None, _option("Most channels.", _TASK, "128")] = None,
-    select: Annotated[
-        str, _option("What chooses the epoch and scores a trial, or val_loss.", _TASK, True)
-    ] = "val_accuracy",
-    normalize: Annotated[
-        bool,
-        typer.Option(
-            "--normalize", help="Make each row of features sum to one.", rich_help_panel=_TASK
-        ),
-    ] = False,
-    trials: Annotated[int, _option("In all, with those there are.", _TRIALS, True, min=1)] = 200,
-    runs: Annotated[
-        int | None, _option("Of each trial.", _TRIALS, "2, or one a split", min=1)
-    ] = None,
-    epochs: Annotated[int, _option("Of each run, at most.", _TRIALS, True)] = 1500,
-    patience: Annotated[int, _option("Of each run, in epochs.", _TRIALS, True)] = 100,
-    seconds: Annotated[float | None, _option("Begin no trial after this time.", _TRIALS)] = None,
-    seed: Annotated[int, _option("Of what is tried.", _TRIALS, True, min=0)] = 0,
-    root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _STUDY)] = None,
+    max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
+    select: Annotated[str, options.select(_TASK, "val_accuracy")] = "val_accuracy",
+    normalize: Annotated[bool, options.normalize(_TASK)] = False,
+    trials: Annotated[int, option("In all, with those there are.", _TRIALS, True, min=1)] = 200,
+    seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one a split")] = None,
+    epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
+    patience: Annotated[int, option("Of each run, in epochs.", _TRIALS, True)] = 100,
+    seconds: Annotated[float | None, option("Begin no trial after this time.", _TRIALS)] = None,
+    seed: Annotated[int, option("Of what is tried.", _TRIALS, True, min=0)] = 0,
+    root: Annotated[Path | None, options.root(_STUDY)] = None,
     out: Annotated[
-        Path | None, _option("Its folder.", _STUDY, "results/search/DATA-MODEL-CONTROL-DEPTH")
+        Path | None, option("Its folder.", _STUDY, "a new one in results/search")
     ] = None,
-    workers: Annotated[int, _option("Processes.", _STUDY, True, min=1)] = 1,
+    workers: Annotated[int, option("Processes.", _STUDY, True, min=1)] = 1,
     ray: Annotated[
-        str | None, _option("Workers on a Ray cluster: its address, auto or local.", _STUDY)
+        str | None, option("Workers on a Ray cluster: its address, auto or local.", _STUDY)
     ] = None,
-    threads: Annotated[int | None, _option("Of PyTorch, in all.", _STUDY, min=1)] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_STUDY)
-    ] = False,
+    threads: Annotated[int | None, options.threads(_STUDY)] = None,
+    as_json: Annotated[bool, options.as_json(_STUDY)] = False,
 ) -> None:
     """Search for the settings with the best mean validation accuracy; test nodes are never looked
     at. Stop it as you like: the same command goes on, and several at once share the work.
@@ -98,7 +89,7 @@ def search(
         task,
         trials=trials,
         seed=seed,
-        runs=runs,
+        runs=seeds,
         storage=folder,
         root=root,
         epochs=epochs,
@@ -109,7 +100,7 @@ def search(
     )
     write_search(folder)
     if as_json:
-        typer.echo(json.dumps(found.to_dict()))
+        print_json(found.to_dict())
     else:
         _show(found, folder)
     if found.interrupted:

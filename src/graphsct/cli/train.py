@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphsct.cli import options
+from graphsct.cli.options import flag, option
+from graphsct.cli.output import print_json
+
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
 
@@ -17,81 +21,56 @@ app = typer.Typer(add_completion=False)
 
 _MODEL, _TRAIN, _RUN = "The model", "Training", "The runs"
 
+_EXAMPLES = options.examples(
+    ("A small built-in graph, in seconds", "graphsct train"),
+    (
+        "A deep GCN on Cora, with and without control",
+        "graphsct train --data cora --control pooled --depth 16 --compare",
+    ),
+    (
+        "What a search found, three seeds, for a machine",
+        "graphsct train --data cora --config best.json --seeds 3 --json",
+    ),
+    ("Go on after an interruption", "graphsct train --data cora --resume"),
+)
 
-def _option(help: str, panel: str, default: str | bool = False) -> Any:  # noqa: A002
-    return typer.Option(help=help, rich_help_panel=panel, show_default=default)
 
-
-@app.command()
+@app.command(epilog=_EXAMPLES)
 def train(
     ctx: typer.Context,
-    data: Annotated[
-        str, _option("A data set of 'graphsct data list', or demo.", _RUN, "demo")
-    ] = "demo",
-    seeds: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="How many: 0, 1, ... Of sets with ten splits, seed i uses split i modulo 10.",
-            rich_help_panel=_RUN,
-        ),
-    ] = 10,
-    model: Annotated[str | None, _option("gcn, gcnii or egnn.", _MODEL, "gcn")] = None,
-    control: Annotated[
-        str | None, _option("pooled, gated, gated_full or none.", _MODEL, "none")
-    ] = None,
-    depth: Annotated[int | None, _option("Number of convolutions.", _MODEL, "2")] = None,
-    hidden: Annotated[int | None, _option("Number of channels.", _MODEL, "64")] = None,
-    dropout: Annotated[float | None, _option("Before linear layers.", _MODEL, "0.5")] = None,
-    conv_dropout: Annotated[float | None, _option("Before convolutions.", _MODEL)] = None,
-    activation: Annotated[str | None, _option("relu, leaky_relu, ...", _MODEL)] = None,
-    norm: Annotated[str | None, _option("BatchNorm, PairNorm, ...", _MODEL)] = None,
-    init: Annotated[str | None, _option("identity, glorot, uniform, ...", _MODEL)] = None,
-    alpha: Annotated[float | None, _option("Of GCNII.", _MODEL)] = None,
-    theta: Annotated[float | None, _option("Of GCNII and the gated controls.", _MODEL)] = None,
-    epochs: Annotated[int | None, _option("At most.", _TRAIN, "1500")] = None,
-    patience: Annotated[int | None, _option("In epochs.", _TRAIN, "100")] = None,
-    learning_rate: Annotated[float | None, _option("Of Adam.", _TRAIN, "0.01")] = None,
-    conv_weight_decay: Annotated[float | None, _option("Of convolutions.", _TRAIN, "0")] = None,
-    dense_weight_decay: Annotated[float | None, _option("Of the rest.", _TRAIN, "0.0005")] = None,
-    select: Annotated[
-        str | None, _option("What chooses the epoch: val_loss or val_accuracy.", _TRAIN, "val_loss")
-    ] = None,
-    checkpoint_every: Annotated[int | None, _option("In epochs.", _TRAIN, "50")] = None,
+    data: Annotated[str, options.data(_RUN)] = "demo",
+    seeds: Annotated[int, options.seeds(_RUN)] = 10,
+    model: Annotated[str | None, options.model(_MODEL)] = None,
+    control: Annotated[str | None, options.control(_MODEL)] = None,
+    depth: Annotated[int | None, options.depth(_MODEL)] = None,
+    hidden: Annotated[int | None, option("Number of channels.", _MODEL, "64")] = None,
+    dropout: Annotated[float | None, option("Before linear layers.", _MODEL, "0.5")] = None,
+    conv_dropout: Annotated[float | None, option("Before convolutions.", _MODEL)] = None,
+    activation: Annotated[str | None, option("relu, leaky_relu, ...", _MODEL)] = None,
+    norm: Annotated[str | None, option("BatchNorm, PairNorm, ...", _MODEL)] = None,
+    init: Annotated[str | None, option("identity, glorot, uniform, ...", _MODEL)] = None,
+    alpha: Annotated[float | None, option("Of GCNII.", _MODEL)] = None,
+    theta: Annotated[float | None, option("Of GCNII and the gated controls.", _MODEL)] = None,
+    epochs: Annotated[int | None, option("At most.", _TRAIN, "1500")] = None,
+    patience: Annotated[int | None, option("In epochs.", _TRAIN, "100")] = None,
+    learning_rate: Annotated[float | None, option("Of Adam.", _TRAIN, "0.01")] = None,
+    conv_weight_decay: Annotated[float | None, option("Of convolutions.", _TRAIN, "0")] = None,
+    dense_weight_decay: Annotated[float | None, option("Of the rest.", _TRAIN, "0.0005")] = None,
+    select: Annotated[str | None, options.select(_TRAIN)] = None,
+    checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
         Path | None,
-        _option("JSON with 'model' and 'train', such as a run's config.json.", _RUN),
+        option("JSON with 'model' and 'train', such as a run's config.json.", _RUN),
     ] = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Also without control.", rich_help_panel=_RUN)
-    ] = False,
-    normalize: Annotated[
-        bool,
-        typer.Option(
-            "--normalize", help="Make each row of features sum to one.", rich_help_panel=_RUN
-        ),
-    ] = False,
-    root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _RUN)] = None,
-    out: Annotated[
-        Path | None, _option("Run folder.", _RUN, "results/train/DATA-MODEL-CONTROL-DEPTH")
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Go on in a run folder that exists.", rich_help_panel=_RUN),
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Delete the runs in one that exists.", rich_help_panel=_RUN),
-    ] = False,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Of PyTorch.", rich_help_panel=_RUN)
-    ] = None,
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write event files.", rich_help_panel=_RUN)
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_RUN)
-    ] = False,
+    compare: Annotated[bool, flag("--compare", "Also without control.", _RUN)] = False,
+    normalize: Annotated[bool, options.normalize(_RUN)] = False,
+    root: Annotated[Path | None, options.root(_RUN)] = None,
+    out: Annotated[Path | None, option("Run folder.", _RUN, "a new one in results/train")] = None,
+    resume: Annotated[bool, flag("--resume", "Go on in a run folder that exists.", _RUN)] = False,
+    force: Annotated[bool, flag("--force", "Delete the runs in one that exists.", _RUN)] = False,
+    threads: Annotated[int | None, options.threads(_RUN)] = None,
+    tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
+    as_json: Annotated[bool, options.as_json(_RUN)] = False,
 ) -> None:
     """Train a model on a data set with several seeds and print the mean test accuracy ± its
     standard deviation. Settings that are left out come from --config, else the defaults.
@@ -123,7 +102,7 @@ def train(
         tensorboard=tensorboard,
     )
     if as_json:
-        typer.echo(json.dumps(found.to_dict(history=True)))
+        print_json(found.to_dict(history=True))
     else:
         _show(found, folder)
     if found.interrupted:

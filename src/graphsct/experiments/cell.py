@@ -88,6 +88,15 @@ class Settings:
         del train["seed"]
         return {"model": self.model.to_dict(), "train": train, "normalize": self.normalize}
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Settings:
+        """The inverse of :meth:`to_dict`."""
+        return cls(
+            ModelConfig.from_dict(values["model"]),
+            TrainConfig.from_dict(values["train"]),
+            values["normalize"],
+        )
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -136,17 +145,12 @@ class Cell:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Cell:
         """The inverse of :meth:`to_dict`."""
-        settings = values["settings"]
         for result in values["results"]:
             if tuple(result) != RESULT:
                 raise ExperimentError(f"a result has {list(result)}, expected {list(RESULT)}")
         return cls(
             Key(**{name: values[name] for name in Key._fields}),
-            Settings(
-                ModelConfig.from_dict(settings["model"]),
-                TrainConfig.from_dict(settings["train"]),
-                settings["normalize"],
-            ),
+            Settings.from_dict(values["settings"]),
             values["found"],
             tuple(values["results"]),
             values["command"],

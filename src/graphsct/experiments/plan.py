@@ -136,7 +136,7 @@ class Choice:
         """What to raise if no cell of a table is among them."""
         return ExperimentError(
             f"no cell of table {table.number} ({table.name}) is left by these choices; leave "
-            "some of --dataset, --model, --depth and --control out"
+            "some of --data, --model, --depth and --control out"
         )
 
 

@@ -6,22 +6,16 @@ that after a kill the same command loses no more than the epochs since the last 
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.experiments.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
 from graphsct.experiments.plan import is_normalized
+from graphsct.experiments.workplace import alone, clear_runs, runs_folder
 from graphsct.search.task import Task
-from graphsct.training.checkpoint import saving
 from graphsct.training.interrupt import interruptible
 from graphsct.training.run import versions
 from graphsct.training.seeds import Results, run_seeds
@@ -110,7 +104,7 @@ def run_cells(
         for key in keys:
             place = work / key.name
             try:
-                with _alone(place):
+                with alone(place):
                     there = read_cells(out, [key]).get(key)
                     new = not is_done(there, budget)
                     cell = there
@@ -119,7 +113,7 @@ def run_cells(
                         cell = _run(key, start, budget, load, place, progress)
                         cell = replace(cell, command=_command(table, key, budget))
                         write_cell(out, cell)
-                        _clear(place)
+                        clear_runs(place)
                 outcome = Outcome(key, cell, new=new)
             except (GraphsctError, OSError) as error:
                 outcome = Outcome(key, reason=str(error))
@@ -158,7 +152,7 @@ def _run(
                 data,
                 train,
                 missing,
-                folder=work / f"runs-{_digest(cell.settings)}" / rule,
+                folder=runs_folder(work, cell.settings) / rule,
                 progress=progress,
                 title=f"{key.name}, seed",
             )
@@ -229,30 +223,3 @@ def _command(table: str, key: Key, budget: Budget) -> str:
     if budget.max_hidden is not None:
         parts += ["--max-hidden", str(budget.max_hidden)]
     return " ".join(parts)
-
-
-def _digest(settings: Settings) -> str:
-    text = json.dumps(settings.to_dict(), sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-@contextmanager
-def _alone(work: Path) -> Iterator[None]:
-    """Several processes may share the cells of a table, but not one cell."""
-    with saving(work):
-        work.mkdir(parents=True, exist_ok=True)
-        held = FileLock(work / ".lock", timeout=0)
-        try:
-            held.acquire()
-        except Timeout:
-            raise ExperimentError("another process is at this cell") from None
-    try:
-        yield
-    finally:
-        held.release()
-
-
-def _clear(work: Path) -> None:
-    """Delete the runs of a cell that is done; the search stays, so that it can go on."""
-    for runs in work.glob("runs-*"):
-        shutil.rmtree(runs)

@@ -53,9 +53,9 @@ def fit(
         split: number of one of the data's splits, or three masks; if left out, the data's masks
         folder: for checkpoints, the history and the result; a run that is already there goes on,
             or is only read if it is over
-        callbacks: called with every :class:`~graphsct.training.Epoch`; a model of
-            :mod:`graphsct.nn` may hold its first weights until the run is over, unless a hook is
-            registered on one of its parts
+        callbacks: called with every :class:`~graphsct.training.Epoch`; one that has a method
+            ``looks`` and answers ``looks(epoch)`` with true finds the weights of that epoch in the
+            model, which may otherwise hold its first weights until the run is over
         progress: show it, if standard error is a terminal
 
     Example:
@@ -108,6 +108,8 @@ def _train(
             record = trial.step()
             check_finite(record, config, store)
             for callback in callbacks:
+                if hasattr(callback, "looks") and callback.looks(record):
+                    trial.show()
                 callback(record)
             interrupted = asked() and not trial.over
             if interrupted or record.epoch % config.checkpoint_every == 0:

@@ -11,7 +11,7 @@ from torch import Tensor
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError, ModelError
 
-__all__ = ["Blind", "Problem", "count_splits"]
+__all__ = ["Blind", "Problem", "count_splits", "read_edges", "read_features"]
 
 _PARTS = ("train", "val", "test")
 
@@ -78,14 +78,14 @@ class Problem(Blind):
                 data have sparse features and a graph
         """
         name = str(getattr(data, "name", None) or "the data")
-        x, y = _features(data, name), _labels(data, name)
+        x, y = read_features(data, name), _labels(data, name)
         if len(x) != len(y):
             raise DataError(f"{name}: there are features of {len(x)} nodes, labels of {len(y)}")
         masks = _masks(data, split, name)
         where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
         check_split(masks, y, every_class=False, where=where)
         dense = x.to_dense() if plain and x.layout != torch.strided else x
-        edges = _edges(data, name, plain)
+        edges = read_edges(data, name, plain)
         return cls(dense, edges, y, masks.train, masks.val, name, masks)
 
     def blind(self) -> Blind:
@@ -105,7 +105,8 @@ def count_splits(data: Any) -> int:
     return mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 1
 
 
-def _features(data: Any, name: str) -> Tensor:
+def read_features(data: Any, name: str) -> Tensor:
+    """The features of a ``Data``, refused if they are no finite numbers; shape: ``(n, d)``."""
     x = getattr(data, "x", None)
     if not isinstance(x, Tensor) or x.dim() != 2 or not x.is_floating_point():
         what = f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
@@ -161,7 +162,8 @@ def _column(mask: Any, split: int, name: str) -> Tensor:
     return column
 
 
-def _edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
+def read_edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
+    """What a model takes after the features of a ``Data``; the arguments are those of `Problem`."""
     graph, edge_index = getattr(data, "graph", None), getattr(data, "edge_index", None)
     weight = getattr(data, "edge_weight", None)
     if graph is not None and (edge_index is None or not plain):

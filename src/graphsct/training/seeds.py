@@ -19,7 +19,7 @@ from graphsct.training.run import Run
 from graphsct.training.tensorboard import TensorBoard
 from graphsct.training.trial import seeded
 
-__all__ = ["Results", "run_seeds", "seed_folder", "split_of"]
+__all__ = ["Results", "percent", "run_seeds", "seed_folder", "split_of"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,17 @@ class Results:
 def deviation(values: Sequence[float]) -> float:
     """Sample standard deviation, 0 for a single value."""
     return statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def percent(shares: Sequence[float], sign: str = "") -> str:
+    """Mean ± sample standard deviation of shares in percent; one alone has no deviation.
+
+    Example:
+        >>> percent([0.5, 0.6, 0.7]), percent([0.015], sign="+")
+        ('60.0 ± 10.0', '+1.5')
+    """
+    mean = f"{100 * statistics.fmean(shares):{sign}.1f}"
+    return f"{mean} ± {100 * deviation(shares):.1f}" if len(shares) > 1 else mean
 
 
 def run_seeds(

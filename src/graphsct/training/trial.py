@@ -81,6 +81,11 @@ class Trial:
             self.way.remember(better)
         return record
 
+    def show(self) -> None:
+        """Put the weights of this epoch into the model, where only the engine has moved them."""
+        if isinstance(self.way, Engine):
+            self.model.load_state_dict(self.way.stack.read("value", 0))
+
     def state(self) -> dict[str, Tensor]:
         """Everything that the rest of the run depends on, by name, and the history."""
         random = torch.get_rng_state()

@@ -4,10 +4,10 @@ from graphsct.datasets import demo
 from graphsct.experiments.cell import RESULT, Cell, Key, Settings, write_cell
 from graphsct.experiments.figures.gradients import gradient_maps
 from graphsct.experiments.figures.smoothness_maps import smoothness_maps
-from graphsct.experiments.paper import tables as paper_tables
 from graphsct.experiments.report.drawings import find_drawings
-from graphsct.experiments.tables import build
-from graphsct.files import write_csv, write_text
+from graphsct.experiments.tables import build, names
+from graphsct.experiments.term import Term
+from graphsct.files import write_csv, write_json, write_text
 from graphsct.training import ModelConfig, TrainConfig
 
 #: Mean accuracies of runs that spread by one point, the second by validation loss.
@@ -44,18 +44,44 @@ def make(key, mean, by_loss):
     return Cell(key, Settings(model, TrainConfig()), found, tuple(results), command)
 
 
+def look(depth, seed):
+    """A run with a term that is used at depth 16 only, where the next layer takes it back."""
+    deep, measures = depth == 16, {"dead": 0, "effective_rank": 4.0, "distance": 2.0}
+    names = ("with_term", "removed", "frozen", "plain", "shuffled", "base")
+    layer = {"layer": 1, "size": depth / 100, "dimensions": depth, "weights": 0.1, "arrives": 1.0}
+    return {
+        "seed": seed,
+        "split": None,
+        "best_epoch": {"with_term": 9, "base": 9},
+        "accuracy": {**dict.fromkeys(names, 0.8), "removed": 0.4 if deep else 0.8},
+        "changed": dict.fromkeys(names[1:], 0.5 if deep else 0.0),
+        "layers": [
+            {
+                **layer,
+                "cosine": -0.5 if deep else 0.5,
+                "with_term": {"smoothness": 0.9, **measures},
+                "removed": {"smoothness": 0.7 if deep else 0.9, **measures},
+                "base": {"smoothness": None, **measures},
+            }
+        ],
+    }
+
+
 @pytest.fixture(scope="session")
 def cells(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cells")
     for key, means in CELLS.items():
         write_cell(folder, make(key, *means))
+    for key in list(CELLS)[1:4:2]:
+        term = Term(key, make(key, *CELLS[key]).settings, tuple(look(key.depth, s) for s in (0, 1)))
+        write_json(folder / "terms" / f"{key.name}.json", term.to_dict())
     return folder
 
 
 @pytest.fixture(scope="session")
 def tables(cells, tmp_path_factory):
     nothing = tmp_path_factory.mktemp("no-data")
-    return {name: build(name, cells=cells, root=nothing) for name in paper_tables()}
+    return {name: build(name, cells=cells, root=nothing) for name in names()}
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,7 @@ def test_a_browser_shows_all_of_it(path, browser, width, dark):
     assert browser.run("document.querySelectorAll('#depth .scatterlayer .trace').length") >= 30
     assert browser.run("document.querySelectorAll('#gains .scatterlayer .point').length") == 8
     assert browser.run("document.querySelectorAll('#table-depth tbody tr').length") >= 120
+    assert browser.run("document.querySelectorAll('#table-term tbody tr').length") == 2 + 6 + 2
     drawn = "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
     assert browser.run("document.images.length") == 3
     assert browser.run(drawn)

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from graphsct.experiments.report.markdown import write_markdown
+from graphsct.experiments.tables.render import heading
 
 
 def test_markdown_has_everything(tables, drawings, tmp_path):
@@ -16,4 +17,4 @@ def test_markdown_has_everything(tables, drawings, tmp_path):
     assert "](images/figure3.png)" in text
     assert "Not drawn: Citeseer is not here" in text
     for table in tables.values():
-        assert f"## Table {table.paper.number} ({table.paper.name}): " in text
+        assert f"## {heading(table)}\n" in text

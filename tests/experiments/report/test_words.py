@@ -2,9 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from graphsct.experiments.paper import tables as paper_tables
 from graphsct.experiments.report.words import summary
-from graphsct.experiments.tables import build
+from graphsct.experiments.tables import build, names
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +48,7 @@ def test_figures_are_digested(found, drawings):
 
 
 def test_without_any_run(tmp_path):
-    tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in paper_tables()}
+    tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in names()}
     findings = summary(tables, [])
     assert [finding.answer for finding in findings[:3]] == 3 * ["Not known yet"]
     assert [finding.question for finding in findings[3:]] == [

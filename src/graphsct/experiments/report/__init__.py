@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 
 from graphsct.experiments.cell import PACKAGED, read_cells
-from graphsct.experiments.paper import tables as paper_tables
 from graphsct.experiments.report.drawings import find_drawings
 from graphsct.experiments.report.markdown import write_markdown
 from graphsct.experiments.report.page import page
-from graphsct.experiments.tables import build
+from graphsct.experiments.tables import build, names
 from graphsct.files import write_text
 
 __all__ = ["write_report"]
@@ -36,7 +35,7 @@ def write_report(
     Returns:
         The files that were written
     """
-    tables = {name: build(name, cells=cells, root=root) for name in paper_tables()}
+    tables = {name: build(name, cells=cells, root=root) for name in names()}
     drawings = list(find_drawings(figures))
     write_text(out, page(tables, list(read_cells(cells).values()), drawings))
     written = [out]

@@ -10,10 +10,36 @@ from dataclasses import dataclass
 from graphsct.experiments.paper import MODELS
 from graphsct.experiments.tables import Column, Row, Table
 
-__all__ = ["CLAIMED", "Agreement", "Effect", "agreement", "breakdown", "effect", "missing"]
+__all__ = [
+    "CLAIMED",
+    "Agreement",
+    "Effect",
+    "Finding",
+    "agreement",
+    "breakdown",
+    "effect",
+    "missing",
+]
 
 #: The tables that compare SCT with its base, each counted by itself.
 CLAIMED = ("depth", "srelu", "heterophilic")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question about the paper and what our runs answer.
+
+    Args:
+        question: in a few words
+        answer: in a few words
+        text: the evidence
+        counts: how many cells got which verdict, if that is the answer
+    """
+
+    question: str
+    answer: str
+    text: str
+    counts: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,8 +145,8 @@ _COLUMNS = (
     Column("SCT helps", ("{effect.helps:d}",)),
     Column("unclear", ("{effect.unclear:d}",)),
     Column("SCT hurts", ("{effect.hurts:d}",)),
-    Column("ours: mean gain", ("{effect.mean:+.1f}",)),
-    Column("paper: mean gain", ("{effect.paper_mean:+.1f}",)),
+    Column("ours: mean gain", ("{effect.mean:+z.1f}",)),
+    Column("paper: mean gain", ("{effect.paper_mean:+z.1f}",)),
 )
 
 

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from graphsct.experiments.report.drawings import Drawing
-from graphsct.experiments.report.findings import Agreement, Effect, agreement, effect, missing
-from graphsct.experiments.tables import Row, Table
+from graphsct.experiments.report.findings import (
+    Agreement,
+    Effect,
+    Finding,
+    agreement,
+    effect,
+    missing,
+)
+from graphsct.experiments.report.term import term_findings
+from graphsct.experiments.tables import TERM, Row, Table
 
-__all__ = ["Finding", "summary"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A question about the paper and what our runs answer.
-
-    Args:
-        question: in a few words
-        answer: in a few words
-        text: the evidence
-        counts: how many cells got which verdict, if that is the answer
-    """
-
-    question: str
-    answer: str
-    text: str
-    counts: tuple[tuple[str, int], ...] = ()
+__all__ = ["summary"]
 
 
 def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Finding]:
@@ -40,6 +30,7 @@ def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Fi
         _gains("Does SCT help on the citation sets?", tables["depth"]),
         _gains("Does SCT help EGNN with SReLU?", tables["srelu"]),
         _gains("Does SCT help on the heterophilic sets?", tables["heterophilic"]),
+        *term_findings(tables[TERM]),
         *_reached(tables["depth"]),
         *_rules(tables["depth"]),
         *(_CLAIMS[d.number](d.digest) for d in drawings if d.digest is not None),

@@ -7,22 +7,32 @@ from pathlib import Path
 
 from graphsct.experiments.cell import PACKAGED, read_cells
 from graphsct.experiments.paper import find_table
-from graphsct.experiments.tables import accuracy, grid, sizes, statistics, times, tscores
+from graphsct.experiments.paper import tables as paper_tables
+from graphsct.experiments.tables import accuracy, grid, sizes, statistics, term, times, tscores
 from graphsct.experiments.tables.table import Column, Row, Table
+from graphsct.experiments.term import read_terms
 
-__all__ = ["Column", "Row", "Table", "build"]
+__all__ = ["TERM", "Column", "Row", "Table", "build", "names"]
+
+#: The name of our own table, which the paper does not have.
+TERM = "term"
 
 _COUNTED = {"sizes": sizes.build, "grid": grid.build}
+
+
+def names() -> list[str]:
+    """The plain names of all tables: those of the paper, then ours."""
+    return [*paper_tables(), TERM]
 
 
 def build(
     name: str, *, cells: Path = PACKAGED, root: str | os.PathLike[str] | None = None
 ) -> Table:
-    """One table of the paper with our side of it.
+    """One table of the paper with our side of it, or one of our own.
 
     Args:
-        name: ``table1`` to ``table11``, or a plain name such as ``depth``
-        cells: folder of our cells and times
+        name: ``table1`` to ``table11``, a plain name such as ``depth``, or ``term``
+        cells: folder of our cells, times and terms
         root: folder with the raw files of data sets, which the table of statistics counts
 
     Example:
@@ -30,6 +40,8 @@ def build(
         >>> len(table.rows), {row["difference"] for row in table.rows}
         (30, {0})
     """
+    if name == TERM:
+        return term.build(read_terms(cells), read_cells(cells))
     table = find_table(name)
     if table.name in _COUNTED:
         return _COUNTED[table.name](table)

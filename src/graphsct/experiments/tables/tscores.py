@@ -24,8 +24,8 @@ _COLUMNS = (
     Column(f"t for {_RUNS} runs, ours", ("{t_of_100:.2f}", "not run")),
     Column("Welch's t, ours", ("{ours:.2f}",)),
     Column("n", ("{n:d}",)),
-    Column("SCT gains, %", ("{gain[mean]:+.1f}",)),
-    Column("95% interval", ("[{gain[low]:+.1f}, {gain[high]:+.1f}]",)),
+    Column("SCT gains, %", ("{gain[mean]:+z.1f}",)),
+    Column("95% interval", ("[{gain[low]:+z.1f}, {gain[high]:+z.1f}]",)),
     Column("p", ("{gain[p_holm]:.2g}",)),
     Column("SCT", ("{gain[verdict]:s}",), right=False),
 )

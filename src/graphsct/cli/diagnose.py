@@ -1,0 +1,211 @@
+"""``graphsct diagnose``: what is wrong inside a model, and what to try."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext, redirect_stdout
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import torch
+
+    from graphsct.diagnosis import Diagnosis
+    from graphsct.training.config import TrainConfig
+    from graphsct.training.run import Epoch, Run
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+_MODEL, _TRAIN, _OUT = "The model", "Training", "The data and the report"
+
+
+def _option(help: str, panel: str, default: str | bool = False) -> Any:  # noqa: A002
+    return typer.Option(help=help, rich_help_panel=panel, show_default=default)
+
+
+def _flag(name: str, help: str, panel: str) -> Any:  # noqa: A002
+    return typer.Option(name, help=help, rich_help_panel=panel)
+
+
+@app.command()
+def diagnose(
+    ctx: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE.py:BUILD",
+            show_default=False,
+            help="A model of your own: THE FILE IS EXECUTED, as Python would. BUILD is called with "
+            "(data), or with (in_channels, out_channels) if it takes two arguments.",
+        ),
+    ] = None,
+    model: Annotated[str | None, _option("gcn, gcnii or egnn.", _MODEL, "gcn")] = None,
+    control: Annotated[str | None, _option("pooled, gated, gated_full.", _MODEL, "none")] = None,
+    depth: Annotated[int | None, _option("Number of convolutions.", _MODEL, "2")] = None,
+    hidden: Annotated[int | None, _option("Number of channels.", _MODEL, "64")] = None,
+    dropout: Annotated[float | None, _option("Before linear layers.", _MODEL, "0.5")] = None,
+    activation: Annotated[str | None, _option("relu, leaky_relu, ...", _MODEL)] = None,
+    norm: Annotated[str | None, _option("BatchNorm, PairNorm, ...", _MODEL)] = None,
+    init: Annotated[str | None, _option("identity, glorot, uniform, ...", _MODEL)] = None,
+    weights: Annotated[
+        Path | None,
+        _option("A .safetensors file or a state dict, instead of training.", _MODEL),
+    ] = None,
+    layer: Annotated[
+        list[str] | None, _option("Name of a layer, if the right ones are not found.", _MODEL)
+    ] = None,
+    epochs: Annotated[int | None, _option("0 for an untrained model.", _TRAIN, "200")] = None,
+    learning_rate: Annotated[float | None, _option("Of Adam.", _TRAIN, "0.01")] = None,
+    conv_weight_decay: Annotated[float | None, _option("Of convolutions.", _TRAIN, "0")] = None,
+    dense_weight_decay: Annotated[
+        float | None, _option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
+    ] = None,
+    select: Annotated[
+        str | None, _option("val_loss or val_accuracy chooses the epoch.", _TRAIN, "val_accuracy")
+    ] = None,
+    last: Annotated[bool, _flag("--last", "Look at the last epoch instead.", _TRAIN)] = False,
+    seed: Annotated[int, typer.Option(min=0, rich_help_panel=_TRAIN)] = 0,
+    try_: Annotated[
+        bool, _flag("--try", "Train with each remedy too, and compare.", _TRAIN)
+    ] = False,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of each, with --try.", rich_help_panel=_TRAIN)
+    ] = 3,
+    data: Annotated[
+        str,
+        _option(
+            "A data set of 'graphsct data list', demo, or a folder with edges.csv, features.npy, "
+            "labels.csv and split.npz; see graphsct.datasets.from_folder.",
+            _OUT,
+            "demo",
+        ),
+    ] = "demo",
+    root: Annotated[Path | None, _option("Folder with the raw files of data sets.", _OUT)] = None,
+    symmetrize: Annotated[
+        bool, _flag("--symmetrize", "Add the reverse of each edge of a folder.", _OUT)
+    ] = False,
+    out: Annotated[Path | None, _option("Folder for JSON, CSV and figures.", _OUT)] = None,
+    as_json: Annotated[bool, _flag("--json", "Print one JSON object.", _OUT)] = False,
+) -> None:
+    """Train a model, look inside, and say whether it over-smooths, dies or gets no gradient, in
+    which layers, and what to try.
+    """
+    from rich.console import Console
+
+    from graphsct.diagnosis.diagnosis import WIDTH
+
+    given = {key: value for key, value in ctx.params.items() if value not in (None, "none")}
+    # What a user's file prints must not get between the reader and the JSON object.
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        found = _find(given)
+    if as_json:
+        typer.echo(found.to_json())
+    else:
+        Console(highlight=False, width=max(WIDTH, Console().width)).print(found)
+    if out is not None:
+        paths = _write(found, out)
+        typer.echo(f"Written to {out}: {' '.join(path.name for path in paths)}", err=as_json)
+
+
+def _find(given: dict[str, Any]) -> Diagnosis:
+    """Build, train and look inside, as the options say."""
+    from graphsct.diagnosis import diagnose, try_remedies
+    from graphsct.diagnosis.builders import load_builder, load_weights
+    from graphsct.training import ModelConfig, TrainConfig
+    from graphsct.training.trial import seeded
+
+    target, weights, epochs = (given.get(key) for key in ("target", "weights", "epochs"))
+    data = _load(given["data"], given.get("root"), given["symmetrize"])
+    settings: Any
+    if target is None:
+        settings = ModelConfig.from_dict(_only(given, ModelConfig))
+        build = partial(settings.build, data)
+    else:
+        typer.echo(f"executing {target.rpartition(':')[0]}", err=True)
+        settings = build = partial(load_builder(target), data, depth=given.get("depth"))
+    config = _config(_only(given, TrainConfig))
+    with seeded(config.seed):
+        model = build()
+    if weights is not None:
+        load_weights(model, weights)
+    run = None
+    if epochs or (epochs is None and weights is None):
+        run = _train(model, data, config, given["last"])
+    found = replace(diagnose(model, data, layers=given.get("layer") or None), run=run)
+    if given["try_"]:
+        found = try_remedies(found, settings, data, config, seeds=range(given["seeds"]))
+    return found
+
+
+def _only(values: dict[str, Any], kind: Any) -> dict[str, Any]:
+    own = {field.name for field in fields(kind)}
+    return {key: value for key, value in values.items() if key in own}
+
+
+def _config(given: dict[str, Any]) -> TrainConfig:
+    """Without early stopping, so that all that is compared had the same epochs."""
+    from graphsct.training import TrainConfig
+
+    epochs = given.pop("epochs", 200) or 1
+    chosen = {"select": "val_accuracy", **given, "epochs": epochs, "patience": epochs}
+    return TrainConfig.from_dict(chosen)
+
+
+def _load(name: str, root: Path | None, symmetrize: bool) -> Any:
+    from graphsct import datasets
+
+    if not Path(name).is_dir():
+        return datasets.load(name, root)
+    data = datasets.from_folder(name, symmetrize=symmetrize)
+    if hasattr(data, "y") and not hasattr(data, "train_mask"):
+        split = datasets.Fractions()
+        typer.echo(
+            f"{name} has no split: {split.train:.0%} of each class are drawn for training, "
+            f"{split.val:.0%} for validation",
+            err=True,
+        )
+        data = datasets.from_folder(name, split=split, symmetrize=symmetrize)
+    return data
+
+
+class _Last:
+    """A callback that keeps the weights of the last epoch."""
+
+    def __init__(self, model: torch.nn.Module, epochs: int) -> None:
+        self.model, self.epochs = model, epochs
+        self.weights: dict[str, Any] = {}
+
+    def looks(self, record: Epoch) -> bool:
+        return record.epoch == self.epochs
+
+    def __call__(self, record: Epoch) -> None:
+        if self.looks(record):
+            self.weights = {name: w.clone() for name, w in self.model.state_dict().items()}
+
+
+def _train(model: torch.nn.Module, data: Any, config: TrainConfig, last: bool) -> Run:
+    from graphsct.diagnosis.calling import trainable
+    from graphsct.training import fit
+    from graphsct.training.seeds import split_of
+
+    keep = _Last(model, config.epochs)
+    split = split_of(data, config.seed)
+    run = fit(trainable(model, data), data, config, split=split, callbacks=[keep])
+    if last and keep.weights:
+        model.load_state_dict(keep.weights)
+    return run
+
+
+def _write(found: Diagnosis, folder: Path) -> list[Path]:
+    from graphsct.diagnosis.figures import write_figures
+    from graphsct.files import write_json
+
+    path = folder / "diagnosis.json"
+    write_json(path, found.to_dict())
+    return [path, *write_figures(found, folder)]

@@ -1,0 +1,154 @@
+"""What several commands take, in the same words, with the values that a shell completes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
+__all__ = [
+    "CONTROLS",
+    "DATASETS",
+    "FROM_FILES",
+    "MODELS",
+    "OF_THE_PAPER",
+    "SELECTIONS",
+    "among",
+    "as_json",
+    "control",
+    "data",
+    "depth",
+    "examples",
+    "flag",
+    "lists_of",
+    "model",
+    "normalize",
+    "option",
+    "root",
+    "seeds",
+    "select",
+    "threads",
+]
+
+# Written out, because where they are defined needs PyTorch, for which a shell cannot wait.
+OF_THE_PAPER = (
+    "cora",
+    "citeseer",
+    "pubmed",
+    "physics",
+    "arxiv",
+    "cornell",
+    "texas",
+    "wisconsin",
+    "chameleon",
+    "squirrel",
+)
+FROM_FILES = (*OF_THE_PAPER, "cornell_as_served")
+DATASETS = ("demo", *FROM_FILES, "arxiv_like")
+MODELS = ("gcn", "gcnii", "egnn")
+CONTROLS = ("none", "pooled", "gated", "gated_full")
+SELECTIONS = ("val_loss", "val_accuracy")
+
+Complete = Callable[[str], list[str]]
+
+
+def among(names: Sequence[str]) -> Complete:
+    """Complete one of ``names``."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def lists_of(names: Sequence[str]) -> Complete:
+    """Complete a list with commas of some of ``names``.
+
+    Example:
+        >>> lists_of(["cora", "texas"])("cora,t")
+        ['cora,texas']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        done, comma, last = incomplete.rpartition(",")
+        left = [name for name in names if name not in done.split(",")]
+        return [f"{done}{comma}{name}" for name in left if name.startswith(last)]
+
+    return complete
+
+
+def examples(*pairs: tuple[str, str]) -> str:
+    """The end of a command's help: what one may want, and the line that does it."""
+    blocks = [f"[dim]{what}:[/]\n  {line}" for what, line in pairs]
+    return "\n".join(["[bold]Examples[/]", *blocks])
+
+
+def option(
+    help: str,  # noqa: A002
+    panel: str | None = None,
+    default: str | bool = False,
+    **more: Any,
+) -> Any:
+    """An option in a panel of the help, with what stands there as its default."""
+    return typer.Option(help=help, rich_help_panel=panel, show_default=default, **more)
+
+
+def flag(name: str, help: str, panel: str | None = None) -> Any:  # noqa: A002
+    """A switch that is off unless it is given."""
+    return typer.Option(name, help=help, rich_help_panel=panel)
+
+
+def data(panel: str | None = None) -> Any:
+    """``--data``."""
+    text = "A data set of 'graphsct data list', or demo."
+    return option(text, panel, "demo", autocompletion=among(DATASETS))
+
+
+def model(panel: str | None = None) -> Any:
+    """``--model``."""
+    return option("gcn, gcnii or egnn.", panel, "gcn", autocompletion=among(MODELS))
+
+
+def control(panel: str | None = None) -> Any:
+    """``--control``."""
+    text = "pooled, gated, gated_full or none."
+    return option(text, panel, "none", autocompletion=among(CONTROLS))
+
+
+def depth(panel: str | None = None, default: str = "2") -> Any:
+    """``--depth``."""
+    return option("Number of convolutions.", panel, default)
+
+
+def select(panel: str | None = None, default: str = "val_loss") -> Any:
+    """``--select``."""
+    text = "What chooses the epoch: val_loss or val_accuracy."
+    return option(text, panel, default, autocompletion=among(SELECTIONS))
+
+
+def normalize(panel: str | None = None) -> Any:
+    """``--normalize``."""
+    return flag("--normalize", "Make each row of features sum to one.", panel)
+
+
+def seeds(panel: str | None = None, default: str | bool = True) -> Any:
+    """``--seeds``."""
+    text = "How many: 0, 1, ... Of sets with ten splits, seed i uses split i modulo 10."
+    return option(text, panel, default, min=1)
+
+
+def root(panel: str | None = None) -> Any:
+    """``--root``."""
+    text = "Folder with the raw files of data sets."
+    return option(text, panel, "GRAPHSCT_DATA, else the cache")
+
+
+def threads(panel: str | None = None, default: str | bool = False) -> Any:
+    """``--threads``."""
+    return option("Threads of PyTorch.", panel, default, min=1)
+
+
+def as_json(panel: str | None = None) -> Any:
+    """``--json``."""
+    return flag("--json", "Print one JSON object, and nothing else.", panel)

@@ -1,0 +1,99 @@
+"""What to try, each as the one line that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graphsct.diagnosis.verdict import Finding
+
+__all__ = ["ADVICE", "Advice", "advise", "sound_depth"]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Something to try.
+
+    Args:
+        name: short
+        change: the line of code
+        why: in a line
+    """
+
+    name: str
+    change: str
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name."""
+        return asdict(self)
+
+
+#: By name; ``{depth}``, ``{layers}`` and ``{components}`` are filled in.
+ADVICE = {
+    advice.name: advice
+    for advice in (
+        Advice(
+            "identity",
+            'GCN(..., init="identity"), or torch.nn.init.eye_(conv.lin.weight) for square weights',
+            "a deep stack starts as plain propagation and neither shrinks nor mixes its features",
+        ),
+        Advice(
+            "residual",
+            "graphsct.nn.GCNII(in_channels, hidden_channels, out_channels, num_layers={layers})",
+            "every layer takes the first features again, so depth wears nothing away",
+        ),
+        Advice(
+            "control",
+            'conv = graphsct.nn.add_control(conv, "pooled", num_components={components})',
+            "a learnable shift inside the eigenspace moves the smoothness of each layer",
+        ),
+        Advice(
+            "shallower",
+            "num_layers={depth}",
+            "the layers up to there are in order; more than a handful rarely help a plain stack",
+        ),
+        Advice(
+            "no decay",
+            "weight_decay=0 for the convolutions (TrainConfig(conv_weight_decay=0))",
+            "decay shrinks the weights of every layer, and depth multiplies what is left",
+        ),
+    )
+}
+
+# In the order of what they brought where they were tried.
+_FOR = {
+    "dead": ("residual", "shallower", "no decay", "identity"),
+    "faded": ("residual", "shallower", "no decay", "identity"),
+    "over-smoothed": ("residual", "shallower", "identity", "control"),
+    "collapsed": ("residual", "shallower", "control"),
+    "vanishing gradient": ("residual", "shallower", "identity"),
+}
+
+
+def advise(findings: Sequence[Finding], num_layers: int, num_components: int) -> tuple[Advice, ...]:
+    """What to try against these findings, the first finding's remedies first.
+
+    Example:
+        >>> finding = Finding("over-smoothed", tuple(range(9, 17)), "...")
+        >>> [advice.change for advice in advise([finding], 16, 1)][1]
+        'num_layers=8'
+    """
+    names = dict.fromkeys(name for finding in findings for name in _FOR[finding.kind])
+    depth = sound_depth(findings, num_layers)
+    fill = {"depth": depth, "layers": num_layers, "components": num_components}
+    return tuple(
+        Advice(name, ADVICE[name].change.format(**fill), ADVICE[name].why) for name in names
+    )
+
+
+def sound_depth(findings: Sequence[Finding], num_layers: int) -> int:
+    """How deep to build it instead: the layers before the first bad one, at most half of all.
+
+    Example:
+        >>> sound_depth([Finding("dead", (6, 7, 8), "...")], 32)
+        5
+    """
+    sound = min((finding.layers[0] for finding in findings), default=1) - 1
+    return sound if 2 <= sound <= num_layers // 2 else max(1, min(4, num_layers // 2))

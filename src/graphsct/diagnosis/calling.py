@@ -1,0 +1,158 @@
+"""Calling a model of which nobody has said what its arguments are, and leaving no trace."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import UninitializedParameter
+
+from graphsct.errors import GraphsctError, ModelError
+from graphsct.training.config import MODELS
+from graphsct.training.problem import read_edges, read_features
+
+__all__ = ["Call", "arguments", "prepare", "tracked", "trainable", "undisturbed"]
+
+#: A user's own way to call a model with some data.
+Call = Callable[[torch.nn.Module, Any], Any]
+
+
+def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
+    """What to give to a model for these data.
+
+    A model with one required argument gets the data. Any other gets the features first and the
+    ``edge_index`` second, unless the name of its first argument has ``edge`` or ``adj`` in it;
+    then the weights of the edges, if the data have any and the third name has ``weight`` in it.
+
+    Args:
+        model: of :mod:`graphsct.nn`, or any other; it gets dense features
+        data: a PyTorch Geometric ``Data``
+
+    Example:
+        >>> from graphsct.datasets import demo
+        >>> class Odd(torch.nn.Module):
+        ...     def forward(self, adjacency_pairs, nodes): ...
+        >>> [tuple(value.shape) for value in arguments(Odd(), demo())]
+        [(2, 1800), (300, 16)]
+    """
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    taken = inspect.signature(model.forward).parameters.values()
+    names = [p.name for p in taken if p.kind in kinds]
+    required = [p for p in taken if p.kind in kinds and p.default is p.empty]
+    if len(required) == 1:
+        return (data,)
+    ours = isinstance(model, tuple(MODELS.values()))
+    name = str(getattr(data, "name", None) or "the data")
+    x = read_features(data, name)
+    edges, *weight = read_edges(data, name, plain=not ours)
+    if ours:
+        return x, edges, *weight
+    x = x.to_dense() if x.layout != torch.strided else x
+    given = [x, edges]
+    if names and any(part in names[0].lower() for part in ("edge", "adj")):
+        given.reverse()
+    if weight and len(names) > 2 and "weight" in names[2].lower():
+        given += weight
+    return tuple(given)
+
+
+def prepare(
+    model: torch.nn.Module, data: Any, call: Call | None = None, *, track: bool = False
+) -> Callable[[], Any]:
+    """A function without arguments that runs the model on the data.
+
+    Args:
+        model: any
+        data: a PyTorch Geometric ``Data``
+        call: how to call the model, if :func:`arguments` would get it wrong
+        track: make the features part of the autograd graph, where :func:`arguments` gives them
+    """
+    if any(isinstance(weight, UninitializedParameter) for weight in model.parameters()):
+        raise ModelError(
+            f"{type(model).__name__} has layers that wait for their first input: call it once"
+        )
+    given = () if call is not None else arguments(model, data)
+    if track:
+        given = tuple(_track(value) for value in given)
+
+    def run() -> Any:
+        try:
+            return model(*given) if call is None else call(model, data)
+        except GraphsctError:
+            raise
+        except Exception as error:
+            shown = "call(model, data)" if call is not None else _describe(given)
+            raise ModelError(
+                f"{type(model).__name__} failed when called with {shown}: {type(error).__name__}: "
+                f"{error}; if it takes something else, pass call=lambda model, data: model(...)"
+            ) from error
+
+    return run
+
+
+def tracked(x: Tensor) -> Tensor:
+    """The same values as part of the autograd graph, no leaf: it may be changed in place."""
+    if x.requires_grad or not torch.is_grad_enabled():
+        return x
+    return x.detach().requires_grad_().clone()
+
+
+def _track(value: Any) -> Any:
+    """Features, or a copy of the data with features, as part of the autograd graph."""
+    if isinstance(value, Tensor):
+        dense = value.layout == torch.strided and value.is_floating_point()
+        return tracked(value) if dense else value
+    if isinstance(getattr(value, "x", None), Tensor):
+        value = copy.copy(value)
+        value.x = _track(value.x)
+    return value
+
+
+def _describe(given: tuple[Any, ...]) -> str:
+    parts = [
+        f"{value.dtype} {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        for value in given
+    ]
+    return ", ".join(parts)
+
+
+def trainable(model: torch.nn.Module, data: Any, call: Call | None = None) -> torch.nn.Module:
+    """A model that :func:`~graphsct.fit` can train on these data, whatever arguments it takes.
+
+    Args:
+        model: any; one of ours is returned as it is
+        data: what it is always called with
+        call: how to call it, if need be
+    """
+    return model if isinstance(model, tuple(MODELS.values())) else _Called(model, data, call)
+
+
+class _Called(torch.nn.Module):
+    """A model with the one way in which it is called."""
+
+    def __init__(self, model: torch.nn.Module, data: Any, call: Call | None) -> None:
+        super().__init__()
+        self.model = model
+        self._run = prepare(model, data, call)
+
+    def forward(self, *inputs: Any) -> Any:
+        return self._run()
+
+
+@contextmanager
+def undisturbed(model: torch.nn.Module) -> Iterator[None]:
+    """Put a model into evaluation, and afterwards every part and random numbers back."""
+    modes = {part: part.training for part in model.modules()}
+    with torch.random.fork_rng():
+        try:
+            for part in modes:
+                part.training = False
+            yield
+        finally:
+            for part, training in modes.items():
+                part.training = training

@@ -1,0 +1,153 @@
+"""Look inside a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from graphsct.diagnosis.advice import advise
+from graphsct.diagnosis.calling import Call, prepare, undisturbed
+from graphsct.diagnosis.diagnosis import Diagnosis
+from graphsct.diagnosis.layers import find_features, find_layers
+from graphsct.diagnosis.measure import Contrast, check_finite, measure
+from graphsct.diagnosis.record import Layer, Recorder
+from graphsct.diagnosis.verdict import Thresholds, judge
+from graphsct.errors import GraphError, ModelError
+from graphsct.graph import Graph
+
+__all__ = ["diagnose", "graph_of"]
+
+
+def diagnose(
+    model: torch.nn.Module,
+    data: Any,
+    *,
+    layers: Sequence[str] | None = None,
+    graph: Graph | None = None,
+    call: Call | None = None,
+    thresholds: Thresholds | None = None,
+    reach: bool = True,
+) -> Diagnosis:
+    """Find out whether a model over-smooths, dies or gets no gradient, in which layer, and what
+    to try.
+
+    The model is run in evaluation, twice, and once backwards. Its weights, its gradients, the mode
+    of each of its parts and PyTorch's random numbers are left as they were.
+
+    Args:
+        model: any that takes features and edges, or the data; see
+            :func:`~graphsct.diagnosis.arguments` for how it is called
+        data: of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y`` and
+            ``train_mask`` gradients are those of the loss of the training nodes, without them of
+            the output in a random direction
+        layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` would get them wrong
+        graph: to measure on; that of the data if left out, which must be undirected
+        call: how to call the model, ``lambda model, data: model(...)``
+        thresholds: where a verdict begins
+        reach: also find out what control could reach in each layer, which takes the longest
+
+    Example:
+        >>> from graphsct.datasets import demo
+        >>> from torch_geometric.nn import GCN
+        >>> torch.manual_seed(0)  # doctest: +ELLIPSIS
+        <...>
+        >>> found = diagnose(GCN(16, 32, num_layers=24, out_channels=3), demo())
+        >>> len(found.layers), [finding.kind for finding in found.findings]
+        (24, ['over-smoothed', 'vanishing gradient'])
+    """
+    graph = graph_of(data) if graph is None else graph
+    run = prepare(model, data, call)
+    with undisturbed(model):
+        names = find_layers(model, run, graph.num_nodes, layers)
+        with torch.enable_grad():
+            with Recorder(model, names, graph.num_nodes) as recorder:
+                output = prepare(model, data, call, track=True)()
+            recorded = recorder.layers()
+            _check(recorded, names, graph)
+            target, what = _target(output, data, graph.num_nodes)
+            wanted = [layer.features for layer in recorded]
+            entry = recorder.entry if recorder.entry is not None else wanted[0]
+            gradients = torch.autograd.grad(target, [*wanted, entry], allow_unused=True)
+    first = recorded[0].features
+    on = graph.to(first.device, first.dtype if first.dtype == torch.float64 else torch.float32)
+    contrast = Contrast(on)
+    reports = tuple(
+        measure(layer, gradient, contrast, reach=reach)
+        for layer, gradient in zip(recorded, gradients[:-1], strict=True)
+    )
+    into = gradients[-1]
+    entry_gradient = 0.0 if into is None else torch.linalg.vector_norm(into, dtype=torch.double)
+    classes = _classes(data)
+    limits = thresholds or Thresholds()
+    findings = judge(reports, float(entry_gradient), classes, limits)
+    return Diagnosis(
+        model=type(model).__name__,
+        data=str(getattr(data, "name", None) or "data"),
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        components=graph.num_components,
+        classes=classes,
+        target=what,
+        entry_gradient=float(entry_gradient),
+        layers=reports,
+        findings=findings,
+        advice=advise(findings, len(reports), graph.num_components),
+        thresholds=limits,
+    )
+
+
+def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:
+    if not recorded:
+        raise ModelError(
+            f"of the layers {', '.join(names)} none gave features of shape ({graph.num_nodes}, d)"
+        )
+    for layer in recorded:
+        check_finite(layer)
+
+
+def graph_of(data: Any) -> Graph:
+    """The undirected graph of some data, built if they do not carry it."""
+    found = getattr(data, "graph", None)
+    if isinstance(found, Graph):
+        return found
+    try:
+        return Graph.from_data(data)
+    except GraphError as error:
+        raise GraphError(
+            f"{error}. Smoothness is measured on an undirected graph: pass one as "
+            "graph=Graph(edge_index, num_nodes, symmetrize=True)"
+        ) from error
+
+
+def _labels(data: Any) -> tuple[Tensor, Tensor] | None:
+    """Labels and the nodes to train on, if the data have them."""
+    y, mask = getattr(data, "y", None), getattr(data, "train_mask", None)
+    if not isinstance(y, Tensor) or y.dim() != 1 or y.dtype != torch.long:
+        return None
+    if not isinstance(mask, Tensor):
+        return None
+    nodes = mask[:, 0] if mask.dim() == 2 else mask
+    return y, nodes & (y >= 0)
+
+
+def _classes(data: Any) -> int | None:
+    labels = _labels(data)
+    return None if labels is None else int(labels[0].max()) + 1
+
+
+def _target(output: Any, data: Any, num_nodes: int) -> tuple[Tensor, str]:
+    """What to differentiate, and what it is."""
+    scores = find_features(output, num_nodes)
+    if scores is None:
+        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one a node")
+    labels = _labels(data)
+    if labels is not None and int(labels[0].max()) < scores.shape[1] and bool(labels[1].any()):
+        y, nodes = labels
+        return functional.cross_entropy(scores[nodes], y[nodes]), "the loss of the training nodes"
+    generator = torch.Generator().manual_seed(0)
+    direction = torch.randn(scores.shape, generator=generator).to(scores)
+    return (direction * scores).sum(), "the output in a random direction"

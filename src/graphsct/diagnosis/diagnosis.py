@@ -1,0 +1,128 @@
+"""What came out: the numbers of every layer, the verdict and what to try."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphsct.diagnosis.advice import Advice
+from graphsct.diagnosis.effect import Effect
+from graphsct.diagnosis.measure import LayerReport
+from graphsct.diagnosis.verdict import Finding, Thresholds, state_of
+from graphsct.training.run import Run, versions
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+__all__ = ["WIDTH", "Diagnosis"]
+
+#: Columns of text that the table of layers needs.
+WIDTH = 118
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A model on some data, looked into. Print it, or take :meth:`to_dict`.
+
+    Args:
+        model: its class
+        data: their name
+        nodes: of the graph
+        edges: of the graph, undirected
+        components: of the graph, connected
+        classes: number of classes, ``None`` without labels
+        target: what the gradients are of
+        entry_gradient: norm of the gradient with respect to the input of the first layer
+        layers: in the order of their calls
+        findings: what is wrong, the gravest first; nothing if the model is healthy
+        advice: what to try
+        thresholds: where a verdict begins
+        run: how the model was trained, if it was on the way here
+        effects: what remedies came to, see :func:`~graphsct.diagnosis.try_remedies`
+        untried: remedies that could not be applied, and why
+        versions: of what it was made with
+    """
+
+    model: str
+    data: str
+    nodes: int
+    edges: int
+    components: int
+    classes: int | None
+    target: str
+    entry_gradient: float
+    layers: tuple[LayerReport, ...]
+    findings: tuple[Finding, ...]
+    advice: tuple[Advice, ...]
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    run: Run | None = None
+    effects: tuple[Effect, ...] = ()
+    untried: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, Any] = field(default_factory=versions)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """One word a layer: what is wrong with its features, or ``healthy``."""
+        found = (state_of(layer, self.classes, self.thresholds) for layer in self.layers)
+        return tuple(state or "healthy" for state in found)
+
+    @property
+    def verdict(self) -> str:
+        """The findings in words, one a line."""
+        if self.findings:
+            return "\n".join(finding.text for finding in self.findings)
+        middles = [layer.quartiles[1] for layer in self.layers if layer.quartiles]
+        ranks = [layer.effective_rank for layer in self.layers]
+        return (
+            f"healthy: no layer is dead, faded, over-smoothed or collapsed, and the gradient gets "
+            f"through (median s {min(middles):.3f} to {max(middles):.3f}, effective rank "
+            f"{min(ranks):.1f} and more)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, enough to draw all of it from."""
+        states = self.states
+        return {
+            "model": self.model,
+            "data": self.data,
+            "graph": {"nodes": self.nodes, "edges": self.edges, "components": self.components},
+            "classes": self.classes,
+            "target": self.target,
+            "entry_gradient": self.entry_gradient,
+            "healthy": self.healthy,
+            "verdict": self.verdict,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "advice": [advice.to_dict() for advice in self.advice],
+            "layers": [
+                {"number": number, "state": state, **layer.to_dict()}
+                for number, (layer, state) in enumerate(zip(self.layers, states, strict=True), 1)
+            ],
+            "thresholds": asdict(self.thresholds),
+            "run": None if self.run is None else self.run.to_dict(),
+            "effects": [effect.to_dict() for effect in self.effects],
+            "untried": self.untried,
+            "versions": self.versions,
+        }
+
+    def to_json(self) -> str:
+        """The same as a JSON object."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from graphsct.diagnosis.render import render
+
+        yield from render(self)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=WIDTH, color_system=None)
+        with console.capture() as capture:
+            console.print(self)
+        return capture.get().rstrip()

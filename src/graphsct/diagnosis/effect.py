@@ -1,0 +1,54 @@
+"""What a remedy came to."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from graphsct.training.run import Run
+from graphsct.training.seeds import deviation
+
+__all__ = ["Effect"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The runs of a model with a remedy, over the same seeds as without it.
+
+    Args:
+        name: of the remedy, or ``as it is``
+        runs: one a seed
+        differences: test accuracy less that of the model as it is, seed by seed
+    """
+
+    name: str
+    runs: tuple[Run, ...]
+    differences: tuple[float, ...]
+
+    @property
+    def test(self) -> list[float]:
+        """Test accuracies, at the epochs that validation chose."""
+        return [run.test_accuracy for run in self.runs]
+
+    @property
+    def val(self) -> list[float]:
+        """Validation accuracies at these epochs."""
+        return [run.val_accuracy for run in self.runs]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: means, deviations and the accuracies of every seed."""
+        return {
+            "name": self.name,
+            "test_mean": statistics.fmean(self.test),
+            "test_std": deviation(self.test),
+            "val_mean": statistics.fmean(self.val),
+            "val_std": deviation(self.val),
+            "difference_mean": statistics.fmean(self.differences),
+            "difference_std": deviation(self.differences),
+            "test": self.test,
+            "val": self.val,
+            "best_epochs": [run.best_epoch for run in self.runs],
+            "seeds": [run.config.seed for run in self.runs],
+            "train": self.runs[0].config.to_dict(),
+        }

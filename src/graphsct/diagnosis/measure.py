@@ -1,0 +1,214 @@
+r"""The numbers of one layer.
+
+Besides the measures of :mod:`graphsct.smoothness` there is one that fits any model. The eigenspace
+:math:`\mathcal M` belongs to the operator of GCN; where neighbours are averaged, as in GraphSAGE
+and GAT, features converge to constants instead, and so does what is left of them behind a large
+bias. The *contrast* of features is what neither explains: their distance to the span of
+:math:`\mathcal M` and the constants of each component, which tells the nodes of a component apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from graphsct import smoothness
+from graphsct.diagnosis.record import Layer
+from graphsct.errors import ModelError
+from graphsct.geometry import smoothness_range
+from graphsct.graph import Graph
+
+__all__ = ["Contrast", "LayerReport", "Reach", "check_finite", "measure"]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The smoothness that a shift inside the eigenspace, before the activation, could reach.
+
+    Args:
+        lower: infimum for each dimension
+        upper: supremum for each dimension
+        position: where the layer stands between the two, 0 to 1, median of the live dimensions;
+            ``None`` if none can move
+    """
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    position: float | None
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """What a layer hands on, in numbers.
+
+    Args:
+        name: of the layer in its model, with the number of the call from the second on
+        kind: its class
+        where: where its features were seen: ``input of`` the part that takes them, or ``output``
+        channels: number of dimensions
+        activation: before them, if it is ReLU or one of its kin
+        smoothness: normalized smoothness of each dimension; 1 by definition if it is dead
+        dead: numbers of the dimensions that are zero at every node
+        quartiles: of the smoothness of the others, ``None`` if there are none
+        norm: of all features
+        size: root of the mean square of their entries
+        distance: to the eigenspace
+        relative_distance: over the norm, 0 if all are dead
+        dirichlet_energy: not free of scale
+        normalized_dirichlet_energy: free of scale, in ``[0, 2)``
+        effective_rank: between 1 and the number of dimensions, 0 if all are dead
+        contrast: share of the norm that tells the nodes of a component apart, in [0, 1]
+        contrast_rank: effective rank of that part, 0 if nothing but rounding is left of it
+        gradient_norm: of the loss with respect to the features
+        reach: what control could reach, if the activation is known
+    """
+
+    name: str
+    kind: str
+    where: str
+    channels: int
+    activation: str | None
+    smoothness: tuple[float, ...]
+    dead: tuple[int, ...]
+    quartiles: tuple[float, float, float] | None
+    norm: float
+    size: float
+    distance: float
+    relative_distance: float
+    dirichlet_energy: float
+    normalized_dirichlet_energy: float
+    effective_rank: float
+    contrast: float
+    contrast_rank: float
+    gradient_norm: float
+    reach: Reach | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name."""
+        return asdict(self)
+
+
+class Contrast:
+    r"""Takes off what nodes of one component have in common.
+
+    With :math:`\mathbf w = \mathbf 1 - \mathbf Q \mathbf Q^\top \mathbf 1`, which is orthogonal to
+    :math:`\mathcal M`, the features lose their part in :math:`\mathcal M` and, in each component,
+    their part along :math:`\mathbf w`.
+
+    Args:
+        graph: the graph
+
+    Example:
+        >>> graph = Graph([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> constant, smooth = torch.ones(3), graph.degree.sqrt()
+        >>> part = Contrast(graph)(torch.stack([constant, smooth, constant + 5 * smooth], dim=1))
+        >>> bool((part.abs() < 1e-5).all())
+        True
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        ones = torch.ones_like(graph.degree).unsqueeze(1)
+        w = ones - graph.project(ones)
+        self.graph = graph
+        self._u = w / graph.basis.unsqueeze(1)  # pool(u * x) sums w * x over each component
+        total = graph.pool(self._u * w)
+        nodes = graph.pool(ones / graph.basis.unsqueeze(1))
+        regular = total <= 1e-6 * nodes  # all degrees are equal: constants are in M already
+        self._inverse = torch.where(regular, 0, 1 / torch.where(regular, 1, total))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """What tells the nodes of a component apart; shapes: ``(n, d) -> (n, d)``."""
+        rough = x - self.graph.project(x)
+        along = self.graph.pool(self._u * rough) * self._inverse
+        return rough - self._u * self.graph.unpool(along)
+
+
+def measure(
+    layer: Layer, gradient: Tensor | None, contrast: Contrast, *, reach: bool = True
+) -> LayerReport:
+    """The report of one layer.
+
+    Args:
+        layer: as it was recorded, of finite features
+        gradient: of the loss with respect to its features, ``None`` if these do not matter to it;
+            shape: ``(n, d)``
+        contrast: of the graph
+        reach: also find out what control could reach, which takes the longest
+    """
+    graph = contrast.graph
+    x = layer.features.detach().to(graph.dtype)
+    dead = smoothness.dead_dimensions(x)
+    s = smoothness.normalized_smoothness(x, graph)
+    scale = x.abs().max().item() if x.numel() else 0.0
+    x = x / scale if scale else x  # no square leaves the range of floats
+    norm = torch.linalg.vector_norm(x).item()
+    distance = smoothness.distance_to_eigenspace(x, graph).item()
+    energy = smoothness.dirichlet_energy(x, graph).item()
+    apart = contrast(x)
+    share = torch.linalg.vector_norm(apart).item() / (norm or 1)
+    rounding = share < 64 * torch.finfo(x.dtype).eps
+    live = s[~dead]
+    return LayerReport(
+        name=layer.name,
+        kind=layer.kind,
+        where=layer.where,
+        channels=x.shape[1],
+        activation=None if layer.activation is None else str(layer.activation),
+        smoothness=tuple(s.tolist()),
+        dead=tuple(dead.nonzero()[:, 0].tolist()),
+        quartiles=_quartiles(live) if len(live) else None,
+        norm=scale * norm,
+        size=scale * norm / max(1, x.numel()) ** 0.5,
+        distance=scale * distance,
+        relative_distance=distance / (norm or 1),
+        dirichlet_energy=scale**2 * energy,
+        normalized_dirichlet_energy=energy / (norm or 1) ** 2,
+        effective_rank=smoothness.effective_rank(x).item(),
+        contrast=min(1.0, share),
+        contrast_rank=0.0 if rounding else smoothness.effective_rank(apart).item(),
+        gradient_norm=0.0 if gradient is None else _norm(layer, gradient),
+        reach=_reach(layer, s, dead, graph) if reach else None,
+    )
+
+
+def check_finite(layer: Layer) -> None:
+    """Refuse features that are no numbers, and say in which layer."""
+    x = layer.features.detach()
+    if not bool(torch.isfinite(x).all()):
+        bad = x[~torch.isfinite(x)]
+        raise ModelError(
+            f"the features of layer {layer.name} ({layer.kind}) hold {bad[0].item()} and "
+            f"{len(bad) - 1} others that are no finite numbers: training has gone astray there; "
+            "lower the learning rate, and look at the layer before"
+        )
+
+
+def _norm(layer: Layer, gradient: Tensor) -> float:
+    norm: float = torch.linalg.vector_norm(gradient, dtype=torch.float64).item()
+    if not math.isfinite(norm):
+        raise ModelError(
+            f"the gradient at layer {layer.name} ({layer.kind}) is {norm}: it has exploded; lower "
+            "the learning rate or clip gradients"
+        )
+    return norm
+
+
+def _quartiles(values: Tensor) -> tuple[float, float, float]:
+    low, median, high = values.quantile(values.new_tensor([0.25, 0.5, 0.75])).tolist()
+    return low, median, high
+
+
+def _reach(layer: Layer, s: Tensor, dead: Tensor, graph: Graph) -> Reach | None:
+    """The interval of the whole: each component reaches its own, or can be made zero."""
+    if layer.before is None or not isinstance(layer.activation, nn.Module):
+        return None
+    found = smoothness_range(layer.before.to(graph.dtype), graph, layer.activation)
+    lower, upper = found.lower.amin(0), found.upper.amax(0)
+    moves = ~dead & (upper > lower)
+    place = ((s - lower) / (upper - lower))[moves].clamp(0, 1)
+    position = place.quantile(0.5).item() if len(place) else None
+    return Reach(tuple(lower.tolist()), tuple(upper.tolist()), position)

@@ -1,0 +1,209 @@
+"""Remedies that can be applied without touching anybody's code, and what they come to."""
+
+from __future__ import annotations
+
+import inspect
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from graphsct.diagnosis.advice import sound_depth
+from graphsct.diagnosis.calling import trainable
+from graphsct.diagnosis.diagnosis import Diagnosis
+from graphsct.diagnosis.effect import Effect
+from graphsct.errors import ModelError
+from graphsct.nn import GCNII, add_control
+from graphsct.training.config import MODELS, ModelConfig, TrainConfig
+from graphsct.training.interrupt import interruptible
+from graphsct.training.many import fit_many
+from graphsct.training.progress import Progress
+from graphsct.training.run import Run
+from graphsct.training.seeds import split_of
+from graphsct.training.trial import seeded
+
+__all__ = ["AS_IS", "DEPTH", "Recipe", "depth_argument", "recipes", "try_remedies"]
+
+AS_IS = "as it is"
+
+#: What people call the number of layers.
+DEPTH = ("num_layers", "depth", "n_layers", "layers")
+
+Build = Callable[..., torch.nn.Module]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model to train.
+
+    Args:
+        name: of the remedy, or ``as it is``
+        build: makes it, from PyTorch's random numbers
+        config: how to train it; the seed is each run's own
+    """
+
+    name: str
+    build: Callable[[], torch.nn.Module]
+    config: TrainConfig
+
+
+def try_remedies(
+    found: Diagnosis,
+    model: ModelConfig | Build,
+    data: Any,
+    config: TrainConfig | None = None,
+    *,
+    seeds: Sequence[int] = (0, 1, 2),
+) -> Diagnosis:
+    """Train a model as it is and with each remedy that can be applied to it, and compare.
+
+    What is advised but cannot be applied is named with the reason. Ctrl-C keeps what is done.
+
+    Args:
+        found: a diagnosis of this model
+        model: its settings, or a function without required arguments that builds a new one; if it
+            takes a number of layers, a shallower model can be tried
+        data: as for :func:`~graphsct.fit`
+        config: how to train; its own seed is not used
+        seeds: one a run; of data with several splits, seed ``i`` uses split ``i`` modulo their
+            number
+
+    Returns:
+        The diagnosis with its ``effects``
+
+    Example:
+        >>> from graphsct.datasets import demo
+        >>> from graphsct.diagnosis import diagnose
+        >>> data, model = demo(), ModelConfig(depth=24, hidden=16, init="glorot")
+        >>> with seeded(0):
+        ...     found = diagnose(model.build(data), data)
+        >>> found = try_remedies(found, model, data, TrainConfig(epochs=2), seeds=[0])
+        >>> [effect.name for effect in found.effects]
+        ['as it is', 'residual', 'shallower', 'identity', 'control']
+    """
+    chosen = list(recipes(found, model, data, config or TrainConfig()))
+    effects, untried = _train(chosen, data, seeds)
+    for advice in found.advice:
+        if advice.name not in {recipe.name for recipe in chosen}:
+            untried[advice.name] = "nothing to change, or only by hand"
+    return replace(found, effects=effects, untried=untried)
+
+
+def recipes(
+    found: Diagnosis, model: ModelConfig | Build, data: Any, config: TrainConfig
+) -> Iterator[Recipe]:
+    """The model as it is, then one recipe for each advice that can be applied to it."""
+    if isinstance(model, ModelConfig):
+        as_is, ways = partial(model.build, data), _ours(found, model, data)
+        free = replace(config, conv_weight_decay=0.0)
+    else:
+        as_is, ways = partial(model), _theirs(found, model, data)
+        free = replace(config, dense_weight_decay=0.0)
+    yield Recipe(AS_IS, as_is, config)
+    for advice in found.advice:
+        if advice.name in ways:
+            yield Recipe(advice.name, ways[advice.name], config)
+        elif advice.name == "no decay" and free != config:
+            yield Recipe(advice.name, as_is, free)
+
+
+def _ours(found: Diagnosis, model: ModelConfig, data: Any) -> dict[str, Build]:
+    """Other settings for a model of ours."""
+    kept = {key: getattr(model, key) for key in ("depth", "hidden", "dropout", "activation")}
+    gcn = model.model == "gcn"
+    ways = {
+        "identity": replace(model, init="identity") if gcn and model.init else model,
+        "residual": ModelConfig("gcnii", **kept) if gcn else model,
+        "control": replace(model, control=model.control or "pooled"),
+        "shallower": replace(model, depth=sound_depth(found.findings, len(found.layers))),
+    }
+    return {name: partial(way.build, data) for name, way in ways.items() if way != model}
+
+
+def _theirs(found: Diagnosis, build: Build, data: Any) -> dict[str, Build]:
+    """What can be done to a user's model, and GCNII in its place."""
+    width = int(statistics.median(layer.channels for layer in found.layers))
+    deep = (data.num_features, width, data.num_classes, len(found.layers))
+    ways: dict[str, Build] = {
+        "identity": lambda: start_at_identity(build(), found),
+        "control": lambda: control_layers(build(), found),
+        "residual": partial(GCNII, *deep, dropout=0.5),
+    }
+    argument = depth_argument(build)
+    if argument is not None:
+        depth = sound_depth(found.findings, len(found.layers))
+        ways["shallower"] = partial(build, **{argument: depth})
+    return ways
+
+
+def depth_argument(build: Build) -> str | None:
+    """What a function calls the number of layers, ``None`` if it does not take that."""
+    taken = inspect.signature(build).parameters
+    return next((name for name in DEPTH if name in taken), None)
+
+
+def control_layers(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Module:
+    """Give control to every layer of a model that something follows, in place."""
+    for layer in found.layers:
+        if layer.where != "output" and " " not in layer.name:
+            conv = model.get_submodule(layer.name)
+            controlled = add_control(conv, "pooled", num_components=found.components)
+            parent, _, name = layer.name.rpartition(".")
+            setattr(model.get_submodule(parent), name, controlled)
+    return model
+
+
+def start_at_identity(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Module:
+    """Start the linear maps of layers that keep their width at the identity, in place."""
+    names = {layer.name for layer in found.layers if " " not in layer.name}
+    linear = [getattr(model.get_submodule(name), "lin", None) for name in names]
+    weights = [weight for part in linear if (weight := getattr(part, "weight", None)) is not None]
+    square = [weight for weight in weights if weight.dim() == 2 and len(set(weight.shape)) == 1]
+    if not square:
+        raise ModelError("no layer has a square weight lin.weight")
+    for weight in square:
+        torch.nn.init.eye_(weight)
+    return model
+
+
+def _train(
+    chosen: Iterable[Recipe], data: Any, seeds: Sequence[int]
+) -> tuple[tuple[Effect, ...], dict[str, str]]:
+    """What each came to, and why those that are not among them could not be tried."""
+    effects: list[Effect] = []
+    untried: dict[str, str] = {}
+    splits = [split_of(data, seed) for seed in seeds]
+    with interruptible() as asked:
+        for recipe in chosen:
+            models = []
+            try:
+                for seed in seeds:
+                    with seeded(seed):
+                        models.append(trainable(recipe.build(), data))
+            except ModelError as error:
+                untried[recipe.name] = str(error)
+                continue
+            configs = [replace(recipe.config, seed=seed) for seed in seeds]
+            ours = isinstance(models[0], tuple(MODELS.values()))
+            with Progress(len(models), recipe.config.epochs, recipe.name) as bar:
+                runs = fit_many(
+                    models,
+                    data,
+                    configs,
+                    splits=splits,
+                    at_once=None if ours else 1,
+                    progress=bar,
+                )
+            if asked():
+                break
+            effects.append(_compare(recipe.name, runs, effects))
+    return tuple(effects), untried
+
+
+def _compare(name: str, runs: list[Run], before: list[Effect]) -> Effect:
+    first = before[0].runs if before else runs
+    pairs = zip(runs, first, strict=True)
+    return Effect(name, tuple(runs), tuple(a.test_accuracy - b.test_accuracy for a, b in pairs))

@@ -1,0 +1,150 @@
+import copy
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch_geometric.data import Data
+from torch_geometric.nn import GAT, GCN, GraphSAGE
+
+import graphsct
+from graphsct import Graph, diagnose, nn
+from graphsct.errors import GraphError, ModelError
+
+pytestmark = pytest.mark.usefixtures("seed")
+
+
+def test_it_is_a_function_of_the_package():
+    assert graphsct.diagnose is diagnose
+    assert graphsct.diagnosis.diagnose is diagnose
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: GCN(16, 8, 3, 3, dropout=0.5, norm="batch_norm"),
+        lambda: GAT(16, 8, 2, 3, heads=2, dropout=0.3),
+        lambda: GraphSAGE(16, 8, 2, 3, jk="cat"),
+        lambda: nn.GCN(16, 8, 3, 3, dropout=0.5, control="pooled", num_components=3),
+        lambda: nn.GCNII(16, 8, 3, 3, dropout=0.5, norm="BatchNorm"),
+    ],
+)
+def test_it_leaves_no_trace(data, build):
+    model = build()
+    model(data.x, data.edge_index).square().sum().backward()
+    next(iter(model.children())).eval()
+    weights = {name: value.clone() for name, value in model.state_dict().items()}
+    gradients = [copy.copy(weight.grad) for weight in model.parameters()]
+    modes = [part.training for part in model.modules()]
+    random, x = torch.get_rng_state(), data.x.clone()
+    found = diagnose(model, data)
+    assert len(found.layers) == len(model.convs)
+    assert torch.equal(torch.get_rng_state(), random)
+    assert [part.training for part in model.modules()] == modes
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, weights[name])
+    for weight, gradient in zip(model.parameters(), gradients, strict=True):
+        assert (weight.grad is None) == (gradient is None)
+        assert gradient is None or torch.equal(weight.grad, gradient)
+    for part in model.modules():
+        assert not part._forward_hooks
+        assert not part._forward_pre_hooks
+    assert torch.equal(data.x, x)
+    assert not data.x.requires_grad
+
+
+def test_gradients_are_those_of_the_loss(data):
+    model = nn.GCN(16, 8, 3, 2).eval()
+    scores, hidden = model(data.x, data.graph, return_layers=True)
+    loss = F.cross_entropy(scores[data.train_mask], data.y[data.train_mask])
+    expected = [gradient.norm().item() for gradient in torch.autograd.grad(loss, hidden)]
+    found = diagnose(model, data)
+    assert found.target == "the loss of the training nodes"
+    assert found.entry_gradient == pytest.approx(expected[0], rel=1e-5)
+    assert [layer.gradient_norm for layer in found.layers] == pytest.approx(expected[1:], rel=1e-5)
+
+
+def test_without_labels_of_the_output_and_always_the_same(data):
+    plain = Data(x=data.x, edge_index=data.edge_index)
+    model = GCN(16, 8, 2, 3)
+    found = diagnose(model, plain)
+    assert found.target == "the output in a random direction"
+    assert found.classes is None
+    assert found.layers[0].gradient_norm > 0
+    assert diagnose(model, plain).to_dict() == found.to_dict()
+    wide = Data(x=data.x, edge_index=data.edge_index, y=data.y + 5, train_mask=data.train_mask)
+    assert diagnose(model, wide).target == "the output in a random direction"
+
+
+def test_inside_no_grad_and_with_frozen_weights(data):
+    model = GCN(16, 8, 2, 3)
+    expected = diagnose(model, data).to_dict()
+    with torch.no_grad():
+        assert diagnose(model, data).to_dict() == expected
+    model.requires_grad_(False)
+    assert diagnose(model, data).to_dict() == expected
+
+
+def test_double_precision(data):
+    model = GCN(16, 8, 2, 3)
+    single = diagnose(model, data).layers[0]
+    double = data.clone()
+    double.x = data.x.double()
+    found = diagnose(model.double(), double).layers[0]
+    assert found.smoothness == pytest.approx(single.smoothness, rel=1e-4)
+
+
+class Odd(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = GCN(16, 8, 2, 3)
+
+    def forward(self, *, everything):
+        return {"scores": self.inner(everything.x, everything.edge_index), "loss": None}
+
+
+def test_a_user_may_say_how_to_call_it(data):
+    found = diagnose(Odd(), data, call=lambda model, data: model(everything=data))
+    assert [layer.name for layer in found.layers] == ["inner.convs.0", "inner.convs.1"]
+    with pytest.raises(ModelError, match=r"Odd failed when called with .*pass call="):
+        diagnose(Odd(), data)
+
+
+def test_a_user_may_name_the_layers(data):
+    found = diagnose(GCN(16, 8, 3, 3), data, layers=["convs.1", "convs.2"])
+    assert [layer.name for layer in found.layers] == ["convs.1", "convs.2"]
+    model = GCN(16, 8, 3, 3)
+    model.unused = torch.nn.Linear(3, 3)
+    with pytest.raises(ModelError, match="layers unused none gave features"):
+        diagnose(model, data, layers=["unused"])
+
+
+def test_a_directed_graph_is_refused_with_the_way_out(data):
+    directed = Data(
+        x=data.x, edge_index=data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
+    )
+    model = GCN(16, 8, 2, 3)
+    with pytest.raises(GraphError, match="pass one as graph=Graph"):
+        diagnose(model, directed)
+    graph = Graph(directed.edge_index, data.num_nodes, symmetrize=True)
+    assert diagnose(model, directed, graph=graph).edges == data.graph.num_edges
+
+
+def test_a_model_that_gives_no_scores(data):
+    class Lost(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = GCN(16, 8, 2, 3)
+
+        def forward(self, x, edge_index):
+            return self.inner(x, edge_index).mean()
+
+    with pytest.raises(ModelError, match="no float matrix with 300 rows"):
+        diagnose(Lost(), data)
+
+
+def test_nan_names_its_layer(data):
+    model = nn.GCN(16, 8, 3, 4)
+    with torch.no_grad():
+        model.convs[2].lin.weight.fill_(float("nan"))
+    with pytest.raises(ModelError, match=r"layer convs.2 \(GCNConv\)"):
+        diagnose(model, data)

@@ -1,0 +1,123 @@
+import json
+import math
+import sys
+import time
+
+import faulty
+import numpy as np
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch_geometric.nn import GCN
+
+from graphsct import diagnose, fit
+from graphsct.diagnosis import Watch
+from graphsct.diagnosis.watch import heat_map
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.trial import seeded
+
+pytestmark = pytest.mark.usefixtures("seed")
+
+
+@pytest.fixture
+def make(data):
+    def build():
+        with seeded(0):
+            return ModelConfig(depth=3, hidden=8).build(data)
+
+    return build
+
+
+def watching(model, data, folder, **options):
+    return Watch(model, data, folder, share=math.inf, **options)
+
+
+def lines(folder):
+    return [json.loads(line) for line in (folder / "layers.jsonl").read_text().splitlines()]
+
+
+def test_it_sees_the_weights_move_and_moves_nothing(data, make, tmp_path):
+    model = make()
+    with watching(model, data, tmp_path, every=5) as watch:
+        run = fit(model, data, TrainConfig(epochs=12), callbacks=[watch])
+    assert run.history == fit(make(), data, TrainConfig(epochs=12)).history
+    found = lines(tmp_path)
+    assert [line["epoch"] for line in found] == [1, 5, 10]
+    assert found[0]["layers"] != found[1]["layers"] != found[2]["layers"]
+    short = make()
+    short_run = fit(short, data, TrainConfig(epochs=5, patience=5))
+    assert short_run.best_epoch == 5
+    expected = diagnose(short, data, reach=False).to_dict()["layers"]
+    assert found[1]["layers"] == json.loads(json.dumps(expected))
+
+
+def test_a_plain_model_too(data, tmp_path):
+    model = GCN(16, 8, 2, 3)
+    with watching(model, data, tmp_path, every=2) as watch:
+        fit(model, data, TrainConfig(epochs=4), callbacks=[watch])
+    assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4]
+
+
+def test_a_run_that_goes_on_replaces_what_comes_after(data, make, tmp_path):
+    config = TrainConfig(epochs=6, checkpoint_every=4)
+    for _ in range(2):
+        model = make()
+        with watching(model, data, tmp_path, every=2) as watch:
+            fit(model, data, config, callbacks=[watch])
+    assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4, 6]
+    model = make()
+    watch = watching(model, data, tmp_path, every=2)
+    record = fit(make(), data, config).history[3]
+    watch(record)
+    assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4]
+
+
+def test_curves_and_heat_maps_for_tensorboard(data, make, tmp_path):
+    model = make()
+    with watching(model, data, tmp_path, every=2, tensorboard=True) as watch:
+        fit(model, data, TrainConfig(epochs=4), callbacks=[watch])
+    events = EventAccumulator(str(tmp_path / "layers")).Reload()
+    curve = events.Scalars("smoothness/01 convs.0")
+    assert [event.step for event in curve] == [1, 2, 4]
+    expected = [line["layers"][0]["quartiles"][1] for line in lines(tmp_path)]
+    assert [event.value for event in curve] == pytest.approx(expected)
+    assert len(events.Images("smoothness")) == 3
+    names = {name.split("/")[0] for name in events.Tags()["scalars"]}
+    assert names == {"smoothness", "dead", "rank", "contrast", "norm", "gradient"}
+
+
+def test_the_heat_map_has_dead_dimensions_apart(data):
+    found = diagnose(faulty.dead(), data)
+    image = heat_map(found)
+    assert image.shape == (6 * 6, 16 * 6, 3)
+    assert image.dtype == np.uint8
+    assert (image[-1, :, 0] == 200).all()
+    grey = image[0, 0]
+    assert grey[0] == grey[1] == grey[2] == round(255 * found.layers[0].smoothness[0])
+
+
+def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path):
+    model = make()
+    with Watch(model, data, tmp_path, every=1, share=0.5) as watch:
+        start = time.perf_counter()
+        fit(model, data, TrainConfig(epochs=150), callbacks=[watch])
+        whole = time.perf_counter() - start
+    found = [line["epoch"] for line in lines(tmp_path)]
+    assert found[0] == 1
+    assert 2 < len(found) < 150
+    assert watch._looked < 0.45 * whole
+
+
+def test_without_tensorboard_it_says_so(data, make, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(ValueError, match=r"graphsct\[tensorboard\]"):
+        Watch(make(), data, tmp_path, tensorboard=True)
+
+
+def test_it_leaves_the_engine_in_place(data, make, tmp_path):
+    from graphsct.training.engine import supports
+
+    model = make()
+    Watch(model, data, tmp_path)
+    assert supports(model)
+    assert torch.is_grad_enabled()

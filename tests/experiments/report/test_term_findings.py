@@ -1,0 +1,45 @@
+from dataclasses import replace
+
+import pytest
+
+from graphsct.experiments.report.term import term_findings
+
+
+@pytest.fixture
+def term(tables):
+    return tables["term"]
+
+
+def test_every_number_is_counted(term):
+    size, use, undoing, smoothness = term_findings(term)
+    assert size.answer == "2.0 to 16.0 % of what it is added to"
+    assert "of 2 cells, 4 runs. Of the feature dimensions, 3 to 25 % carry it." in size.text
+    assert "they have gone 111.1 to 111.1 % of the way" in size.text
+    assert use.answer == "Taking it out is felt in 1 of 2 cells"
+    for part in (
+        "accuracy changes by -20.0 [-274.1, +234.1] points, and 25.0 % of the test nodes",
+        "by +0.0 [+0.0, +0.0], felt in 0; with",
+        "is +0.0 [+0.0, +0.0] points from the one with it, and 25.0 % of the nodes",
+    ):
+        assert part in use.text
+    assert undoing.answer == "In 1 of 2 cells"
+    assert undoing.text.endswith("it is -0.50 to +0.50.")
+    assert smoothness.answer == "By +0.000 to +0.200"
+    assert "The effective rank is larger by +0.0 to +0.0." in smoothness.text
+
+
+def test_what_is_not_known_is_not_counted(term):
+    dead = {"smoothness": None, "effective_rank": 0.0}
+    once = {"mean": -1.0, "low": None, "high": None, "changed": 3.0}
+    row = {**term.rows[0], "size": None, "dimensions": None, "cosine": None, "removed": once}
+    row["features"] = {"with_term": dead, "removed": dead}
+    size, use, undoing, smoothness = term_findings(replace(term, rows=(row,)))
+    assert size.answer == "unknown % of what it is added to"
+    assert use.answer == "Taking it out is felt in 0 of 1 cells"
+    assert "accuracy changes by -1.0 points" in use.text
+    assert undoing.answer == "In 0 of 0 cells"
+    assert smoothness.answer == "By unknown"
+
+
+def test_nothing_measured_is_nothing_said(term):
+    assert list(term_findings(replace(term, rows=()))) == []
