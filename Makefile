@@ -1,4 +1,4 @@
-# Two commands do everything: `make demo` and `make test`.
+# Three commands do everything: `make demo`, `make test` and `make docs`.
 PYTHON ?= python3
 BIN := .venv/bin
 RESULTS ?= results

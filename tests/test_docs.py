@@ -11,8 +11,7 @@ from typer.main import get_command
 from graphsct.cli import app
 
 ROOT = Path(__file__).parents[1]
-DRAFTS = {"explore.md", "diagnose.md"}
-PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in DRAFTS]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
 
 def blocks(page, language):
@@ -51,7 +50,9 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 
 
 def test_there_is_python_to_run():
-    assert {"tutorial", "graph", "model", "control", "deep"} <= {page.stem for page in WITH_CODE}
+    assert {"tutorial", "graph", "model", "diagnose", "control"} <= {
+        page.stem for page in WITH_CODE
+    }
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
