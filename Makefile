@@ -1,9 +1,9 @@
-# Two commands do everything: `make demo` and `make test`.
+# Three commands do everything: `make demo`, `make test` and `make docs`.
 PYTHON ?= python3
 BIN := .venv/bin
 RESULTS ?= results
 
-.PHONY: setup demo test lint types unit clean
+.PHONY: setup demo test lint types unit docs clean
 .DELETE_ON_ERROR:
 
 setup: .venv/.setup
@@ -34,5 +34,12 @@ types: .venv/.setup-test
 unit: .venv/.setup-test
 	$(BIN)/python -m pytest --cov
 
+.venv/.setup-docs: .venv/.setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
+
+docs: .venv/.setup-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 clean:
-	rm -rf .venv $(RESULTS)
+	rm -rf .venv $(RESULTS) site

@@ -112,13 +112,12 @@ def smoothness_range(
 
     With :math:`\mathbf x = \tilde{\mathbf D}^{-1/2} \mathbf z`, on one connected component:
 
-    =====================  ==========================================================  ===========
-    activation             interval if the component's rough part is not zero          if it is
-    =====================  ==========================================================  ===========
-    ReLU                   :math:`[\sqrt{\sum_{x_i = \max x} d_i / \sum_j d_j}, 1]`    [1, 1]
-    leaky ReLU, identity   [0, 1)                                                      [1, 1]
-    ELU, SELU              [0, 1)                                                      (L, 1]
-    =====================  ==========================================================  ===========
+    - ReLU: :math:`\Big[\sqrt{\sum_{x_i = \max x} d_i / \sum_j d_j}, 1\Big]`;
+    - leaky ReLU and identity: :math:`[0, 1)`;
+    - ELU and SELU: :math:`[0, 1)`.
+
+    That is if the component's rough part is not zero; if it is, the interval is :math:`[1, 1]`, for
+    ELU and SELU :math:`(L, 1]`.
 
     (Propositions 4.3, 4.4 and C.1.) ReLU reaches 1 only with an output that is zero everywhere,
     whose smoothness is 1 by definition. ELU and SELU are not homogeneous, so they bend even a
