@@ -70,7 +70,7 @@ class Watch:
         folder: str | os.PathLike[str],
         *,
         every: int = 50,
-        share: float = 0.05,
+        share: float = 0.08,
         tensorboard: bool = False,
         layers: Sequence[str] | None = None,
         graph: Graph | None = None,
@@ -78,6 +78,7 @@ class Watch:
     ) -> None:
         if tensorboard:
             require("tensorboard", "tensorboard")
+            require("torch.utils.tensorboard", "tensorboard")  # takes a second, but not of training
         self.model, self.data, self.call = model, data, call
         self.path = Path(folder) / _LINES
         self.every, self.share = every, share
@@ -90,7 +91,7 @@ class Watch:
         self._lines: list[str] | None = None
         self._answer: tuple[int, bool] = (0, False)
         self._started: float | None = None
-        self._looked = self._longest = 0.0  # seconds
+        self._looked = self._took = 0.0  # seconds, in all and the last time
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +111,7 @@ class Watch:
         if self._started is None:
             return True
         training = time.perf_counter() - self._started - self._looked
-        return self._looked + self._longest <= self.share * training
+        return self._looked + self._took <= self.share * training
 
     def __call__(self, record: Epoch) -> None:
         """Look at the model, if the epoch is one to look at."""
@@ -129,9 +130,8 @@ class Watch:
         self._write(record.epoch, found)
         if self._tensorboard:
             self._draw(record.epoch, found)
-        took = time.perf_counter() - start
-        self._looked += took
-        self._longest = max(self._longest, took)
+        self._took = time.perf_counter() - start
+        self._looked += self._took
 
     def _write(self, epoch: int, found: Diagnosis) -> None:
         if self._lines is None:
@@ -145,7 +145,7 @@ class Watch:
 
     def _draw(self, epoch: int, found: Diagnosis) -> None:
         if self._writer is None:
-            from torch.utils.tensorboard import SummaryWriter  # takes a second
+            from torch.utils.tensorboard import SummaryWriter
 
             folder = self.path.parent / "layers"
             self._writer = SummaryWriter(os.fspath(folder), purge_step=epoch)
