@@ -12,8 +12,8 @@ The report is not part of this build. It is written from the runs that are there
 graphsct report --markdown docs/report.md
 ```
 
-and becomes this page when the site is built again. [The rules](reproduce.md) were fixed before the
-runs.
+and becomes this page when the site is built again. [The rules](reproduce.md) say what
+was fixed before the runs.
 """
 
 

@@ -52,7 +52,7 @@ def base_of(key: Key) -> Key:
 
 def is_normalized(key: Key) -> bool:
     """Whether rows of features sum to one: for GCNII and EGNN on the citation sets, as their
-    authors have it, and nowhere else. Validation of models without control says so (docs/choices).
+    authors have it, and nowhere else; docs/reproduce.md has what spoke for it.
     """
     return key.model != "gcn" and key.dataset in _CITATION
 
