@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -136,6 +137,26 @@ def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     assert more.new and more.cell.found["trials"] == 2
     assert len(more.cell.results) == 2
     assert more.cell.command.endswith("--seeds 2 --trials 2")
+    assert more.cell.found["after"] == []
+
+
+def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_path):
+    pytest.importorskip("optuna")
+    found = replace(KNOWN[SHALLOW].settings.model, hidden=16, dropout=0.9, init="glorot")
+    for depth in (2, 32):
+        key = SHALLOW._replace(depth=depth)
+        settings = replace(KNOWN[SHALLOW].settings, model=replace(found, depth=depth))
+        write_cell(tmp_path / "out", Cell(key, settings))
+    (outcome,) = run([SHALLOW._replace(depth=4)], known={}, trials=1, max_hidden=16)
+    assert outcome.cell.found["after"] == ["demo-gcn-none-2", "demo-gcn-none-32"]
+    study = tmp_path / "work" / outcome.key.name / "study" / "trials.jsonl"
+    first = json.loads(study.read_text())
+    assert {name: first[name] for name in ("hidden", "dropout", "init", "depth")} == {
+        "hidden": 16,
+        "dropout": 0.9,
+        "init": "glorot",
+        "depth": 4,
+    }
 
 
 SLOW = {

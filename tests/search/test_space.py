@@ -4,7 +4,7 @@ import pytest
 
 from graphsct.datasets import demo
 from graphsct.search import Task
-from graphsct.search.space import configs, few_shapes, first_choices, space
+from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
 from graphsct.training.problem import Problem
 from graphsct.training.trial import fits_engine
 
@@ -55,6 +55,7 @@ def test_everything_in_it_can_be_built_and_trained_together(task):
         assert (model.model, model.control) == (task.model, task.control)
         assert (train.epochs, train.patience, train.seed) == (30, 7, 3)
         assert train.select == task.select
+        assert configs(task, chosen_in(task, model, train), **LIMITS) == (model, train)
         if model.hidden < 128:
             assert fits_engine(model.build(data), problem)
 
@@ -79,6 +80,14 @@ def test_the_first_trials_are_the_known_ones_within_the_limits():
     assert narrow[0] == wide[0] | {"hidden": 32}
     assert wide[0]["conv_weight_decay"] == 0
     assert wide[0]["init"] == "identity"
+
+
+def test_settings_of_another_task_become_the_nearest_of_this_one():
+    deep, narrow = (Task("cora", "gcn", None, depth, max_hidden=16) for depth in (16, 4))
+    chosen = first_choices(Task("cora", "gcn", None, 16))[2]
+    model, train = configs(deep, chosen, **LIMITS)
+    assert model.hidden == 64
+    assert chosen_in(narrow, model, train) == chosen | {"depth": 4, "hidden": 16}
 
 
 def test_only_few_shapes_are_worth_a_group():

@@ -110,7 +110,8 @@ def run_cells(
                     cell = there
                     if new:
                         start = there or _fresh(known.get(key))
-                        cell = _run(key, start, budget, load, place, progress)
+                        near = _other_depths(key, read_cells(out))
+                        cell = _run(key, start, budget, load, place, progress, near)
                         cell = replace(cell, command=_command(table, key, budget))
                         write_cell(out, cell)
                         clear_runs(place)
@@ -127,6 +128,19 @@ def _fresh(cell: Cell | None) -> Cell | None:
     return None if cell is None else replace(cell, results=())
 
 
+def _other_depths(key: Key, cells: dict[Key, Cell]) -> list[Cell]:
+    """Cells that differ in their depth alone, the nearest first: what suits them often suits it."""
+    depth = key.depth
+    if depth is None:
+        return []
+    others = [
+        cell
+        for other, cell in cells.items()
+        if other.depth != depth and other._replace(depth=depth) == key
+    ]
+    return sorted(others, key=lambda cell: abs(cell.settings.model.depth - depth))
+
+
 def _run(
     key: Key,
     cell: Cell | None,
@@ -134,9 +148,10 @@ def _run(
     load: Loader,
     work: Path,
     progress: bool,
+    near: Sequence[Cell],
 ) -> Cell:
     if cell is None or not _searched(cell, budget):
-        settings, found = _search(key, load, budget, work, progress)
+        settings, found = _search(key, load, budget, work, progress, near)
         if cell is not None and cell.settings == settings:
             cell = replace(cell, found=found)
         else:
@@ -169,7 +184,7 @@ def _rows(made: Results, rule: str) -> list[dict[str, Any]]:
 
 
 def _search(
-    key: Key, load: Loader, budget: Budget, work: Path, progress: bool
+    key: Key, load: Loader, budget: Budget, work: Path, progress: bool, near: Sequence[Cell]
 ) -> tuple[Settings, dict[str, Any]]:
     from graphsct.search import search
 
@@ -183,6 +198,7 @@ def _search(
         data=load(task.data, task.normalize),
         storage=work / "study",
         progress=progress,
+        first=[(cell.settings.model, cell.settings.train) for cell in near],
     )
     if found.interrupted:
         raise KeyboardInterrupt
@@ -196,6 +212,7 @@ def _search(
         "select": task.select,
         "score": found.score,
         "seconds": found.seconds,
+        "after": [cell.key.name for cell in near],
         "command": _search_command(task, budget.trials),
     }
     return Settings(found.model, found.train, task.normalize), how

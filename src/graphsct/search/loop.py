@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from graphsct.files import write_json, write_jsonl
 from graphsct.search.blind import BlindData
 from graphsct.search.progress import SearchProgress
+from graphsct.search.space import chosen_in
 from graphsct.search.task import Found, Task
 from graphsct.search.worker import Plan, work
 from graphsct.training.checkpoint import saving
+from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.interrupt import interruptible
 from graphsct.training.run import versions
 
@@ -39,6 +42,7 @@ def search(
     seconds: float | None = None,
     workers: int = 1,
     ray: str | None = None,
+    first: Sequence[tuple[ModelConfig, TrainConfig]] = (),
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
@@ -59,6 +63,8 @@ def search(
         workers: number of processes
         ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
             must be one that all its machines share
+        first: settings to try first in a new study, such as the best of a task like this one; each
+            becomes the nearest of what may be chosen
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -80,6 +86,7 @@ def search(
             patience=patience,
             until=None if seconds is None else time.time() + seconds,
             folder=None if storage is None else Path(storage).absolute(),
+            first=tuple(chosen_in(task, *settings) for settings in first),
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))

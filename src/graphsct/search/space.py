@@ -8,7 +8,7 @@ from typing import Any
 from graphsct.search.task import WIDTHS, Task
 from graphsct.training.config import ModelConfig, TrainConfig
 
-__all__ = ["Space", "configs", "few_shapes", "first_choices", "space"]
+__all__ = ["Space", "chosen_in", "configs", "few_shapes", "first_choices", "space"]
 
 #: Names of settings, and what each may be.
 Space = dict[str, tuple[Any, ...]]
@@ -87,16 +87,20 @@ _CHANGES: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.5, "dropout": 0.5},
         {"conv_weight_decay": 5e-4, "activation": "leaky_relu"},
         {"learning_rate": 1e-3, "dropout": 0.8},
+        {"dropout": 0.7, "theta": 0.6},
+        {"conv_weight_decay": 5e-4, "dropout": 0.5, "theta": 0.4},
     ],
     "egnn": [{}, {"offset": -1.0}, {"c_min": 0.7, "share": 0.25}],
 }
 
 
 def _nearest(value: Any, choices: tuple[Any, ...]) -> Any:
-    """The choice itself, the largest width that is allowed, or the first."""
+    """The choice itself, the nearest number, or the first."""
     if value in choices:
         return value
-    return choices[-1] if isinstance(value, int) else choices[0]
+    if isinstance(value, int | float):
+        return min(choices, key=lambda choice: abs(choice - value))
+    return choices[0]
 
 
 def few_shapes(choices: Space) -> bool:
@@ -123,3 +127,19 @@ def configs(
         if values["activation"] != "srelu":
             del values["offset"]
     return ModelConfig(model=task.model, control=task.control, **values), train
+
+
+def chosen_in(task: Task, model: ModelConfig, train: TrainConfig) -> dict[str, Any]:
+    """What a trial of a task would choose to be nearest to given configurations.
+
+    Example:
+        >>> task = Task("cora", "gcn", None, 16)
+        >>> chosen = first_choices(task)[2]
+        >>> chosen_in(task, *configs(task, chosen, epochs=9, patience=9, seed=0)) == chosen
+        True
+    """
+    given = {**model.to_dict(), **train.to_dict()}
+    given["drop_convs"] = bool(given["conv_dropout"])
+    if model.beta is not None and model.c_min:
+        given["share"] = model.beta / model.c_min
+    return {name: _nearest(given.get(name), these) for name, these in space(task).items()}

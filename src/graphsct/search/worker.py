@@ -39,6 +39,7 @@ class Plan:
         patience: of each run
         until: begin no trial after this time, in seconds since 1970
         folder: of the study; in memory if none
+        first: what the first trials choose, before settings that are known to be good
     """
 
     task: Task
@@ -49,6 +50,7 @@ class Plan:
     patience: int
     until: float | None
     folder: Path | None
+    first: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
@@ -74,7 +76,7 @@ class Plan:
             yield Study(
                 identity,
                 choices,
-                first_choices(self.task),
+                [*self.first, *first_choices(self.task)],
                 select=self.task.select,
                 seed=self.seed,
                 journal=journal,
