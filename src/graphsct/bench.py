@@ -29,7 +29,16 @@ from graphsct.datasets import load
 from graphsct.training.config import TrainConfig
 from graphsct.training.engine import Engine
 
-__all__ = ["CASES", "Case", "alternate", "make_engine", "measure", "measure_data", "summarize"]
+__all__ = [
+    "CASES",
+    "PEERS",
+    "Case",
+    "alternate",
+    "make_engine",
+    "measure",
+    "measure_data",
+    "summarize",
+]
 
 _DROPOUT = 0.5
 _CONTROLS = {"gcn": "pooled", "gcnii": "gated"}
@@ -61,6 +70,10 @@ CASES = [
     ]
     for model in ("gcn", "gcnii")
 ]
+
+
+#: The two ways in which PyTorch Geometric takes a graph.
+PEERS = ("pyg_edge_index", "pyg_sparse")
 
 
 class Peer(torch.nn.Module):
@@ -234,35 +247,39 @@ def measure(case: Case, *, seconds: float = 20.0, repeats: int = 200) -> list[di
     return measure_data(case, load(case.data), seconds=seconds, repeats=repeats)
 
 
-def measure_data(case: Case, data: Any, *, seconds: float, repeats: int) -> list[dict[str, Any]]:
-    """The same for data that are already there."""
+def measure_data(
+    case: Case, data: Any, *, seconds: float, repeats: int, peers: Sequence[str] = PEERS
+) -> list[dict[str, Any]]:
+    """The same for data that are already there, and perhaps with one of the peers alone."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
-        return _measure(case, data, seconds, repeats)
+        return _measure(case, data, seconds, repeats, peers)
 
 
-def _measure(case: Case, data: Any, seconds: float, repeats: int) -> list[dict[str, Any]]:
+def _measure(
+    case: Case, data: Any, seconds: float, repeats: int, peers: Sequence[str]
+) -> list[dict[str, Any]]:
     n = data.graph.num_nodes
     ones = torch.ones(data.edge_index.shape[1])
     csr = torch.sparse_coo_tensor(data.edge_index, ones, (n, n)).to_sparse_csr()
+    edges = dict(zip(PEERS, (data.edge_index, csr), strict=True))
     jobs: list[Callable[[], Any]] = []
     for control in (False, True):
-        engine = make_engine(case, data, control)
-        jobs += [_our_epoch(engine), _peer_epoch(case, data, data.edge_index, control)]
-        jobs += [_peer_epoch(case, data, csr, control)]
+        jobs.append(_our_epoch(make_engine(case, data, control)))
+        jobs += [_peer_epoch(case, data, edges[peer], control) for peer in peers]
     jobs.append(_limit(make_engine(case, data, False)))
     torch.manual_seed(0)
     *times, limit = alternate(jobs, seconds, repeats)
+    half = 1 + len(peers)
     rows = []
-    for control, (ours, listed, sparse) in ((False, times[:3]), (True, times[3:])):
+    for control, (ours, *theirs) in ((False, times[:half]), (True, times[half:])):
         rows.append(
             {
                 "case": str(case),
                 "control": _CONTROLS[case.model] if control else None,
                 "ours_ms": 1e3 * ours,
-                "pyg_edge_index_ms": 1e3 * listed,
-                "pyg_sparse_ms": 1e3 * sparse,
-                "speedup": min(listed, sparse) / ours,
+                **{f"{peer}_ms": 1e3 * each for peer, each in zip(peers, theirs, strict=True)},
+                "speedup": min(theirs) / ours,
                 "overhead": ours / times[0] if control else None,
                 "limit_ms": 1e3 * limit,
                 "over_limit": ours / limit,

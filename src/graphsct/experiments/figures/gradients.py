@@ -3,7 +3,7 @@ r"""Figure 4: how much the output of deep networks depends on each layer, over 1
 The norm is that of the Jacobian, :math:`\|\partial \mathbf H^{out} / \partial \mathbf H^l\|_F`, of
 the scores of all nodes with respect to the features of all nodes, without dropout. As :math:`\|
 \mathbf J\|_F^2 = \mathbb E \|\mathbf J^\top \mathbf v\|^2` for random signs :math:`\mathbf v`
-(Hutchinson), one backward pass estimates it, here within some ten per cent.
+(Hutchinson), one backward pass estimates it; what is drawn differs by powers of ten.
 """
 
 from __future__ import annotations
