@@ -26,10 +26,10 @@ def run_cluster(
 ) -> None:
     """Let Ray's workers work until the study has its trials; one that fails is tried again.
 
-    The folder of the study must be one that all machines share.
+    The folder of the study must be one that all machines share, unless there is a database.
 
     Args:
-        plan: with a folder
+        plan: with a folder or a database
         data: without test nodes
         workers: how many, one processor each
         stop: asked twice a second; trials under way are begun again by whoever goes on
