@@ -45,6 +45,11 @@ def run_cluster(
             f"there is no Ray cluster at {address!r}: {error}. Start one with 'ray start --head', "
             "or use --ray local"
         ) from error
+    except Exception as error:  # Ray has no class for a wrong address or a start that is too slow
+        raise TrainingError(
+            f"Ray does not start at {address!r}: {error}. Try again, or leave --ray out and use "
+            "--workers"
+        ) from error
     try:
         begin: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(_work)
         shared = ray.put(data.to_bytes())
