@@ -65,7 +65,7 @@ def batches(run: Run, data: Any, train: Tensor) -> Iterator[tuple[Tensor, Tensor
     """Nodes of each batch of an epoch, and which of them the loss counts."""
     if run.sampler == "hops":
         chosen = train.nonzero().squeeze(1)
-        for seeds in chosen[torch.randperm(len(chosen))].split(run.size):
+        for seeds in torch.split(chosen[torch.randperm(len(chosen))], run.size):
             nodes, _, where, _ = k_hop_subgraph(
                 seeds, HOPS, data.edge_index, num_nodes=data.num_nodes
             )

@@ -41,6 +41,12 @@ class Adjacency:
     volume: Tensor
     whole: int
 
+    def row_sums(self) -> Tensor:
+        """Degrees by the entries that are there, in float64; shape: ``(n,)``."""
+        if self.weight is None:
+            return self.starts.diff().double()
+        return torch.segment_reduce(self.weight.double(), "sum", offsets=self.starts.long())
+
 
 def build_adjacency(
     edge_index: Any, *, num_nodes: Any, edge_weight: Any, symmetrize: bool

@@ -116,12 +116,13 @@ class Graph:
                 check_invariants=False,
             ).to(device)
             membership = ops.Membership.build(basis.to(dtype), component, len(volume)).to(device)
-            pooling = membership
+            pooling, gain = membership, None
             if self.is_sample:
                 there = torch.zeros_like(volume).index_add_(0, component, adjacency.degree)
                 scaled = (basis * (volume / there)[component]).to(dtype)
                 pooling = ops.Membership.build(scaled, component, len(volume)).to(device)
-        self._membership, self._pooling = membership, pooling
+                gain = (adjacency.degree / adjacency.row_sums()).to(device, dtype).unsqueeze(1)
+        self._membership, self._pooling, self._gain = membership, pooling, gain
         self.basis = self._membership.basis
         self.component = self._membership.component
 
@@ -270,7 +271,8 @@ class Graph:
 
     def propagate(self, x: Tensor) -> Tensor:
         r"""One step of message passing, :math:`\mathbf G \mathbf X`; ``(n, d) -> (n, d)``."""
-        return ops.propagate(self.matrix, self.check_features(x))
+        out = ops.propagate(self.matrix, self.check_features(x))
+        return out if self._gain is None else self._gain * out
 
     def pool(self, x: Tensor) -> Tensor:
         r"""Eigenspace coordinates, :math:`\mathbf Q^\top \mathbf X`; ``(n, d) -> (m, d)``."""

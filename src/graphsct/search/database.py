@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Self
 
 from optuna.exceptions import StorageInternalError
@@ -35,19 +35,20 @@ class Database:
         self.name = name
         self.worker = uuid.uuid4().hex
         self.place = f"study {name!r} in {self._url.render_as_string()}"
-        self._engine = create_engine(self._url, isolation_level="AUTOCOMMIT")
+        self._closing = ExitStack()
 
     def __enter__(self) -> Self:
+        engine = create_engine(self._url, isolation_level="AUTOCOMMIT")
+        self._closing.callback(engine.dispose)
         try:
-            self._connection = self._engine.connect()
+            self._connection = self._closing.enter_context(engine.connect())
         except SQLAlchemyError as error:
             raise self._failed("cannot open", error) from error
         self._ask("pg_advisory_lock", self.worker)
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._connection.close()
-        self._engine.dispose()
+        self._closing.close()
         if isinstance(error, SQLAlchemyError | StorageInternalError):
             raise self._failed("lost", error) from error
 
@@ -63,7 +64,10 @@ class Database:
 
     def open(self) -> RDBStorage:
         """What Optuna reads and writes; its tables are made if need be."""
-        return RDBStorage(self._url.render_as_string(hide_password=False))
+        storage = RDBStorage(self._url.render_as_string(hide_password=False))
+        self._closing.callback(storage.engine.dispose)
+        self._closing.callback(storage.remove_session)
+        return storage
 
     def is_gone(self, worker: str | None) -> bool:
         """Whether the process of that name has ended, however it ended."""
