@@ -183,18 +183,22 @@ class Graph:
         r"""A sample of this graph, to train on some nodes at a time.
 
         It keeps the degrees, the components and their number :math:`m`, and the basis of the whole
-        graph. So :math:`\mathbf G` and :math:`\mathbf Q` lose rows (and :math:`\mathbf G` columns)
-        and are else the same: :meth:`propagate` is exact at nodes whose neighbours are all there,
-        and :meth:`unpool` is exact. :meth:`pool` is an estimate from the sampled nodes
-        :math:`\mathcal S`,
+        graph, so :meth:`unpool` is exact. :meth:`pool` and :meth:`propagate` are estimates from the
+        sampled nodes :math:`\mathcal S`: what is there is scaled up by the degrees that are not.
 
         .. math::
             \langle \mathbf x, \mathbf e_i \rangle \approx
             \frac{\sum_{v \in i} d_v}{\sum_{v \in i \cap \mathcal S} d_v}
             \sum_{v \in i \cap \mathcal S} x_v \, (\mathbf e_i)_v ,
+            \qquad
+            (\mathbf G \mathbf x)_v \approx
+            \frac{d_v}{\sum_{u \in \mathcal S} \tilde a_{vu}}
+            \sum_{u \in \mathcal S} g_{vu} x_u
 
-        exact for all nodes and for features in :math:`\mathcal M`, whatever the sample, and 0 for a
-        component that has no node in it. Measures of smoothness refuse a sample.
+        Both are exact for all nodes and, whatever the sample, for features in :math:`\mathcal M`.
+        The second is exact at nodes whose neighbours are all there, the first is 0 for a component
+        that has no node there. :attr:`matrix` is a submatrix of :math:`\mathbf G`, not scaled.
+        Measures of smoothness refuse a sample.
 
         Args:
             nodes: ids without repeats, such as ``batch.n_id`` of a loader of PyTorch Geometric, in

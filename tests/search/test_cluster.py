@@ -1,6 +1,7 @@
 import signal
 import threading
 import time
+from functools import cache
 
 import psutil
 import pytest
@@ -97,8 +98,13 @@ def test_cells_are_searched_on_a_cluster(tmp_path):
 
 
 def test_no_cluster_is_an_error_that_says_how_to_start_one(tmp_path, monkeypatch):
-    # Of no cluster, whatever else runs on this machine.
-    monkeypatch.setattr(ray._private.services, "find_gcs_addresses", set)
+    # Ray looks among all processes of the machine, and the cluster of the last test may linger.
+    monkeypatch.setattr(ray._private.services, "find_gcs_addresses", cache(lambda: set()))
     monkeypatch.setattr(ray._private.services, "find_bootstrap_address", lambda temp_dir: None)
     with pytest.raises(TrainingError, match=r"no Ray cluster at 'auto'.*ray start --head"):
         search(TASK, trials=1, ray="auto", storage=tmp_path, epochs=5)
+
+
+def test_a_wrong_address_is_one_line(tmp_path):
+    with pytest.raises(TrainingError, match=r"Ray does not start at 'nonsense': Invalid address"):
+        search(TASK, trials=1, ray="nonsense", storage=tmp_path, epochs=5)
