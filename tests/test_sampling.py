@@ -169,21 +169,21 @@ def test_estimates_close_in_on_the_whole_as_samples_grow(data, method):
     exact = getattr(graph, method)(x)
     row = int(graph.component.mode().values) if method == "pool" else int(graph.degree.argmax())
     others = torch.tensor([node for node in range(400) if node != row])
-    bias, spread = [], []
+    error = []
     for size in (20, 80, 320):
         draws = []
-        for _ in range(200):
+        for _ in range(100):
             nodes = others[torch.randperm(399, generator=generator)[:size]]
             if method == "propagate":  # at a node that is there; its row is the first
                 nodes = torch.cat([torch.tensor([row]), nodes])
             estimate = getattr(graph.subgraph(nodes), method)(x[nodes])
             draws.append(estimate[row if method == "pool" else 0] - exact[row])
         errors = torch.stack(draws)
-        bias.append(errors.mean(0).abs().max())
-        spread.append(errors.std(0).max())
-    assert spread[0] > 1.3 * spread[1] > 1.3 * 1.3 * spread[2]
-    assert bias[2] < 0.5 * spread[2] or bias[2] < 0.1 * bias[0]
-    assert spread[2] < 0.05 * exact[row].norm()
+        error.append(errors.square().mean().sqrt())
+        if method == "pool":  # ratios are biased, by much less than they scatter
+            assert errors.mean(0).abs().max() < 0.5 * errors.std(0).max()
+    assert error[0] > 1.3 * error[1] > 1.3 * 1.3 * error[2]
+    assert error[2] < 0.05 * exact[row].norm()
 
 
 def batches_are_parts(loader, data):
