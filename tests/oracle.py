@@ -16,6 +16,7 @@ class Dense:
         for i in range(n):
             if adjacency[i, i] == 0:
                 adjacency[i, i] = 1
+        self.adjacency = adjacency
         self.degree = adjacency.sum(1)
         root = self.degree.rsqrt()
         self.G = root[:, None] * adjacency * root[None, :]

@@ -29,6 +29,8 @@ class Adjacency:
         weight: CSR values, ``None`` if all are one; shape: ``(nnz,)``
         degree: augmented degrees in float64; shape: ``(n,)``
         component: component of each node, numbered by first node; shape: ``(n,)``
+        volume: sum of the degrees of each component of the whole graph in float64; shape: ``(m,)``
+        whole: number of nodes of the whole graph, of which these may be a sample
     """
 
     starts: Tensor
@@ -36,6 +38,14 @@ class Adjacency:
     weight: Tensor | None
     degree: Tensor
     component: Tensor
+    volume: Tensor
+    whole: int
+
+    def row_sums(self) -> Tensor:
+        """Degrees by the entries that are there, in float64; shape: ``(n,)``."""
+        if self.weight is None:
+            return self.starts.diff().double()
+        return torch.segment_reduce(self.weight.double(), "sum", offsets=self.starts.long())
 
 
 def build_adjacency(
@@ -65,12 +75,16 @@ def build_adjacency(
                 f"the weights add up to {degree.sum().item()}, the largest at one node to "
                 f"{degree.max().item()}; scale edge_weight down, for instance by edge_weight.max()"
             )
+    component = torch.from_numpy(_components(matrix))
+    volume = torch.zeros(int(component.max()) + 1, dtype=torch.float64)
     return Adjacency(
         starts=starts,
         columns=torch.from_numpy(matrix.indices),
         weight=None if weight is None else torch.from_numpy(matrix.data),
         degree=degree,
-        component=torch.from_numpy(_components(matrix)),
+        component=component,
+        volume=volume.index_add_(0, component, degree),
+        whole=num_nodes,
     )
 
 

@@ -271,6 +271,7 @@ def _unreachable(wanted: Tensor, interval: SmoothnessRange, bad: Tensor) -> Unre
 
 
 def _finite(z: Tensor, graph: Graph) -> Tensor:
+    graph.check_whole()
     bad = (~torch.isfinite(graph.check_features(z))).nonzero()
     if len(bad):
         node, dimension = bad[0].tolist()

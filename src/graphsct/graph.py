@@ -13,6 +13,7 @@ from torch import Tensor
 from graphsct import ops
 from graphsct.edges import Adjacency, build_adjacency
 from graphsct.errors import GraphError
+from graphsct.sampling import restrict
 from graphsct.spectrum import Extremes, extreme_eigenvalues
 
 __all__ = ["Graph"]
@@ -96,13 +97,14 @@ class Graph:
             values *= adjacency.weight
         repeats = adjacency.starts.diff()
         values *= inverse_root.repeat_interleave(repeats, output_size=len(values))
-        volume = torch.zeros(int(adjacency.component.max()) + 1, dtype=torch.float64)
-        volume.index_add_(0, adjacency.component, adjacency.degree)
-        basis = (adjacency.degree / volume[adjacency.component]).sqrt().to(dtype)
+        volume, component = adjacency.volume, adjacency.component
+        basis = (adjacency.degree / volume[component]).sqrt()
 
         self._adjacency = adjacency
         self.num_nodes = n
         self.num_components = len(volume)
+        #: Whether nodes of the whole graph are missing, so that :meth:`pool` is an estimate.
+        self.is_sample = n < adjacency.whole
         self.degree = adjacency.degree.to(device, dtype)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse")
@@ -113,8 +115,14 @@ class Graph:
                 size=(n, n),
                 check_invariants=False,
             ).to(device)
-            membership = ops.Membership.build(basis, adjacency.component, len(volume))
-        self._membership = membership.to(device)
+            membership = ops.Membership.build(basis.to(dtype), component, len(volume)).to(device)
+            pooling, gain = membership, None
+            if self.is_sample:
+                there = torch.zeros_like(volume).index_add_(0, component, adjacency.degree)
+                scaled = (basis * (volume / there)[component]).to(dtype)
+                pooling = ops.Membership.build(scaled, component, len(volume)).to(device)
+                gain = (adjacency.degree / adjacency.row_sums()).to(device, dtype).unsqueeze(1)
+        self._membership, self._pooling, self._gain = membership, pooling, gain
         self.basis = self._membership.basis
         self.component = self._membership.component
 
@@ -170,6 +178,41 @@ class Graph:
         col = torch.tensor([position[edge[1]] for edge in edges], dtype=torch.long)
         values = [edge[2] for edge in edges] if weight else None
         return cls(torch.stack([row, col]), len(position), values, **kwargs)
+
+    def subgraph(self, nodes: Any) -> Graph:
+        r"""A sample of this graph, to train on some nodes at a time.
+
+        It keeps the degrees, the components and their number :math:`m`, and the basis of the whole
+        graph, so :meth:`unpool` is exact. :meth:`pool` and :meth:`propagate` are estimates from the
+        sampled nodes :math:`\mathcal S`: what is there is scaled up by the degrees that are not.
+
+        .. math::
+            \langle \mathbf x, \mathbf e_i \rangle \approx
+            \frac{\sum_{v \in i} d_v}{\sum_{v \in i \cap \mathcal S} d_v}
+            \sum_{v \in i \cap \mathcal S} x_v \, (\mathbf e_i)_v ,
+            \qquad
+            (\mathbf G \mathbf x)_v \approx
+            \frac{d_v}{\sum_{u \in \mathcal S} \tilde a_{vu}}
+            \sum_{u \in \mathcal S} g_{vu} x_u
+
+        Both are exact for all nodes and, whatever the sample, for features in :math:`\mathcal M`.
+        The second is exact at nodes whose neighbours are all there, the first is 0 for a component
+        that has no node there. :attr:`matrix` is a submatrix of :math:`\mathbf G`, not scaled.
+        Measures of smoothness refuse a sample.
+
+        Args:
+            nodes: ids without repeats, such as ``batch.n_id`` of a loader of PyTorch Geometric, in
+                the order of the features, or a mask; shape: ``(k,)`` or ``(n,)``
+
+        Example:
+            >>> graph = Graph([[0, 1, 1, 2, 3], [1, 0, 2, 1, 3]])
+            >>> part = graph.subgraph([2, 1])
+            >>> part
+            Graph(num_nodes=2, num_edges=1, num_components=2)
+            >>> part.degree
+            tensor([2., 3.])
+        """
+        return _restore(restrict(self._adjacency, nodes), self.dtype, self.device)
 
     @property
     def num_edges(self) -> int:
@@ -232,11 +275,12 @@ class Graph:
 
     def propagate(self, x: Tensor) -> Tensor:
         r"""One step of message passing, :math:`\mathbf G \mathbf X`; ``(n, d) -> (n, d)``."""
-        return ops.propagate(self.matrix, self.check_features(x))
+        out = ops.propagate(self.matrix, self.check_features(x))
+        return out if self._gain is None else self._gain * out
 
     def pool(self, x: Tensor) -> Tensor:
         r"""Eigenspace coordinates, :math:`\mathbf Q^\top \mathbf X`; ``(n, d) -> (m, d)``."""
-        return ops.pool(self._membership, self.check_features(x))
+        return ops.pool(self._pooling, self.check_features(x))
 
     def unpool(self, a: Tensor) -> Tensor:
         r"""From coordinates to features, :math:`\mathbf Q \mathbf A`; ``(m, d) -> (n, d)``."""
@@ -256,11 +300,20 @@ class Graph:
 
         ``None`` if there are none, that is, if every node is isolated.
         """
+        self.check_whole()
         return extreme_eigenvalues(self.double().cpu())
 
     def check_features(self, x: Tensor) -> Tensor:
         """Return ``x`` if it is one row of features a node, raise :class:`GraphError` if not."""
         return self._check(x, self.num_nodes, "nodes")
+
+    def check_whole(self) -> None:
+        """Raise :class:`GraphError` if this is a sample, which cannot tell everything."""
+        if self.is_sample:
+            raise GraphError(
+                f"this graph is a sample of {self.num_nodes} out of {self._adjacency.whole} nodes, "
+                "which cannot tell this; compute the features of all nodes, with the whole graph"
+            )
 
     def _check(self, x: Tensor, rows: int, what: str) -> Tensor:
         if not isinstance(x, Tensor) or x.layout != torch.strided:
@@ -271,6 +324,8 @@ class Graph:
             raise GraphError(f"features have shape {tuple(x.shape)}, expected ({rows}, d){hint}")
         if x.shape[0] != rows:
             hint = "; transpose them: x.t()" if x.shape[1] == rows else ""
+            if not hint and what == "nodes" and x.shape[0] < rows:
+                hint = "; for a batch of some of them use graph.subgraph(batch.n_id)"
             raise GraphError(
                 f"features have {x.shape[0]} rows but the graph has {rows} {what}{hint}"
             )

@@ -68,6 +68,7 @@ def normalized_smoothness(x: Tensor, graph: Graph) -> Tensor:
     A dimension that is zero everywhere has :math:`s = 1` by definition. Deep ReLU networks make
     many of these; :func:`dead_dimensions` tells them from dimensions that are truly smooth.
     """
+    graph.check_whole()
     moderate, norm = _moderate(graph.check_features(x), ops.column_norm)
     smooth = ops.column_norm(graph.pool(moderate))
     dead = norm == 0
@@ -142,6 +143,7 @@ def contraction_bound(weight: Tensor, graph: Graph) -> Tensor:
 
 
 def _rough_part(x: Tensor, graph: Graph) -> Tensor:
+    graph.check_whole()
     return graph.project(x).neg_().add_(x)  # x - project(x) with one array less
 
 

@@ -28,6 +28,7 @@ def test_runs_that_are_stored_tell_the_time():
     assert seconds(SHALLOW) == pytest.approx(5 * 3)
     assert seconds(DEEP) == pytest.approx(2 * 5 * 3)
     assert seconds(SHALLOW, trials=4) == pytest.approx(5 * 3 + 4 * 2 * 3)
+    assert seconds(SHALLOW, trials=4, workers=2) == pytest.approx(5 * 3 + 4 * 3)
     assert seconds(SHALLOW, trials=4, seconds=10) == pytest.approx(5 * 3 + 10)
 
 

@@ -10,6 +10,7 @@ import pytest
 from filelock import FileLock
 
 from graphsct import datasets
+from graphsct.errors import ExperimentError
 from graphsct.experiments.cell import Cell, Key, Settings, read_cells, write_cell
 from graphsct.experiments.reproduce import Budget, is_done, run_cells
 from graphsct.training import ModelConfig, TrainConfig
@@ -138,6 +139,10 @@ def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     assert len(more.cell.results) == 2
     assert more.cell.command.endswith("--seeds 2 --trials 2")
     assert more.cell.found["after"] == []
+    (shared,) = run([SHALLOW], known={}, trials=4, workers=2)
+    assert shared.cell.found["trials"] == 4
+    assert shared.cell.command.endswith("--trials 4 --workers 2")
+    assert shared.cell.found["command"].endswith("--trials 4 --workers 2")
 
 
 def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_path):
@@ -157,6 +162,12 @@ def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_pat
         "init": "glorot",
         "depth": 4,
     }
+
+
+@pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto")])
+def test_without_a_search_there_is_nothing_to_spread(name, value):
+    with pytest.raises(ExperimentError, match=rf"{name} is {value!r}, .*anew with --trials"):
+        Budget(**{name: value})
 
 
 SLOW = {

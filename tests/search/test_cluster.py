@@ -1,41 +1,110 @@
-import re
+import signal
 import threading
 import time
+from functools import cache
 
 import psutil
 import pytest
+from together import TASK, TRIALS, check_nothing_lost_or_counted_twice, is_running
 
 from graphsct import TrainingError
-from graphsct.search import Task, search
+from graphsct.datasets import demo
+from graphsct.experiments.cell import Key
+from graphsct.experiments.reproduce import Budget, run_cells
+from graphsct.search import search
+from graphsct.search.blind import BlindData
+from graphsct.search.worker import Plan
 
-pytest.importorskip("ray", reason="ray is not installed: there is no cluster to search on")
+ray = pytest.importorskip("ray", reason="ray is not installed: there is no cluster to search on")
 
-TASK = Task("demo", "gcn", None, 2, max_hidden=16)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of ray
 
-
-def kill_one_worker(journal):
-    while not journal.exists() or b'"worker":' not in journal.read_bytes():
-        time.sleep(0.02)
-    ours = psutil.Process().children(recursive=True)
-    next(process for process in ours if "ray::_work" in " ".join(process.cmdline())).kill()
+LONG = {"epochs": 300, "patience": 300}  # so that a trial can be caught under way
 
 
-@pytest.mark.filterwarnings("ignore")  # of ray
-def test_two_workers_share_a_study_and_one_that_is_killed_begins_again(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # or it leaves a file in the home folder
-    killer = threading.Thread(target=kill_one_worker, args=(tmp_path / "journal.jsonl",))
-    killer.start()
-    found = search(TASK, trials=16, ray="local", workers=2, storage=tmp_path, epochs=40)
-    killer.join()
-    assert (found.trials, found.failed) == (16, 0)
-    assert (tmp_path / "best.json").is_file()
-    journal = (tmp_path / "journal.jsonl").read_text()
-    workers = set(re.findall(r'"worker":"(\w+)"', journal))
-    assert len(workers) >= 2
-
-
-@pytest.mark.filterwarnings("ignore")  # of ray
-def test_no_cluster_is_an_error_that_says_how_to_start_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "0")  # or it kills workers by itself
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+
+class Killer(threading.Thread):
+    """Kills one of Ray's workers while it has trials under way."""
+
+    def __init__(self, study, folder):
+        super().__init__(daemon=True)
+        self.study, self.folder = study, folder
+        self.had = []
+        self.over = False
+
+    def run(self):
+        while not self.had and not self.over:
+            for worker in {t.user_attrs["worker"] for t in self.study.trials() if is_running(t)}:
+                self.try_to_kill(worker)
+            time.sleep(0.01)
+
+    def try_to_kill(self, worker):
+        process = holder(self.folder / ".workers" / worker)
+        if process is None or self.had:
+            return
+        process.send_signal(signal.SIGSTOP)  # so that nothing ends while we look
+        self.had = [t.number for t in self.study.trials() if is_running(t, worker)]
+        process.send_signal(signal.SIGKILL if self.had else signal.SIGCONT)
+
+
+def holder(path):
+    """The process below this one that has a file open."""
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any(file.path == str(path) for file in process.open_files()):
+                return process
+        except psutil.Error:  # it has just ended
+            continue
+    return None
+
+
+def test_of_two_workers_one_is_killed_in_mid_trial(tmp_path):
+    plan = Plan(TASK, TRIALS, seed=0, runs=2, **LONG, until=None, folder=tmp_path)
+    with plan.open(BlindData.of(demo())) as study:
+        killer = Killer(study, tmp_path)
+        killer.start()
+        try:
+            found = search(TASK, trials=TRIALS, ray="local", workers=2, storage=tmp_path, **LONG)
+        finally:
+            killer.over = True
+            killer.join()
+        assert (found.trials, found.failed) == (TRIALS, 0)
+        check_nothing_lost_or_counted_twice(study, killer.had, tmp_path)
+    names = {trial.user_attrs.get("worker") for trial in study.trials()}
+    assert len(names) >= 2  # whoever took its place has another name
+
+
+def test_cells_are_searched_on_a_cluster(tmp_path):
+    budget = Budget(seeds=1, trials=2, max_hidden=16, workers=2, ray="local")
+    key = Key("demo", "gcn", None, 2)
+    (outcome,) = run_cells(
+        [key],
+        budget,
+        load=lambda name, normalize: demo(),
+        known={},
+        out=tmp_path / "out",
+        work=tmp_path / "work",
+        table="table1",
+    )
+    assert outcome.cell is not None, outcome.reason
+    assert outcome.cell.found["trials"] == 2
+    assert outcome.cell.command.endswith("--trials 2 --max-hidden 16 --workers 2")
+
+
+def test_no_cluster_is_an_error_that_says_how_to_start_one(tmp_path, monkeypatch):
+    # Ray looks among all processes of the machine, and the cluster of the last test may linger.
+    monkeypatch.setattr(ray._private.services, "find_gcs_addresses", cache(lambda: set()))
+    monkeypatch.setattr(ray._private.services, "find_bootstrap_address", lambda temp_dir: None)
     with pytest.raises(TrainingError, match=r"no Ray cluster at 'auto'.*ray start --head"):
         search(TASK, trials=1, ray="auto", storage=tmp_path, epochs=5)
+
+
+def test_a_wrong_address_is_one_line(tmp_path):
+    with pytest.raises(TrainingError, match=r"Ray does not start at 'nonsense': Invalid address"):
+        search(TASK, trials=1, ray="nonsense", storage=tmp_path, epochs=5)

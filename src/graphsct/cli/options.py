@@ -25,10 +25,12 @@ __all__ = [
     "model",
     "normalize",
     "option",
+    "ray",
     "root",
     "seeds",
     "select",
     "threads",
+    "workers",
 ]
 
 # Written out, because where they are defined needs PyTorch, for which a shell cannot wait.
@@ -142,6 +144,16 @@ def root(panel: str | None = None) -> Any:
     """``--root``."""
     text = "Folder with the raw files of data sets."
     return option(text, panel, "GRAPHSCT_DATA, else the cache")
+
+
+def workers(panel: str | None = None) -> Any:
+    """``--workers``."""
+    return option("Processes that share the trials.", panel, True, min=1)
+
+
+def ray(panel: str | None = None) -> Any:
+    """``--ray``."""
+    return option("Workers on a Ray cluster: its address, auto or local.", panel)
 
 
 def threads(panel: str | None = None, default: str | bool = False) -> Any:

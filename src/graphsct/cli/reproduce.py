@@ -31,7 +31,7 @@ _EXAMPLES = options.examples(
     ("Some cells on this machine", "graphsct reproduce table1 --data cora --depth 2,4"),
     (
         "Their settings searched anew",
-        "graphsct reproduce table2 --data texas --model gcn --trials 50",
+        "graphsct reproduce table2 --data texas --model gcn --trials 50 --workers 2",
     ),
     ("What is counted, as Markdown", "graphsct reproduce sizes --markdown"),
 )
@@ -90,6 +90,8 @@ def reproduce(
     max_hidden: Annotated[
         int | None, typer.Option(help="Most channels that a search tries.", show_default="128")
     ] = None,
+    workers: Annotated[int, options.workers()] = 1,
+    ray: Annotated[str | None, options.ray()] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -126,7 +128,7 @@ def reproduce(
     if found is None:
         good = report or _look(choice, seeds or 3, folder, work, root)
     elif found.name in TRAINED and not report:
-        budget = Budget(seeds or 10, trials, seconds, max_hidden)
+        budget = Budget(seeds or 10, trials, seconds, max_hidden, workers, ray)
         good = _run(found, choice.keys(found), budget, folder, work, root)
     elif found.name in TIMED and not report:
         _time(found, seconds, folder, root)

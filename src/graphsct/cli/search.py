@@ -52,9 +52,10 @@ def search(
     out: Annotated[
         Path | None, option("Its folder.", _STUDY, "a new one in results/search")
     ] = None,
-    workers: Annotated[int, option("Processes.", _STUDY, True, min=1)] = 1,
-    ray: Annotated[
-        str | None, option("Workers on a Ray cluster: its address, auto or local.", _STUDY)
+    workers: Annotated[int, options.workers(_STUDY)] = 1,
+    ray: Annotated[str | None, options.ray(_STUDY)] = None,
+    database: Annotated[
+        str | None, option("Keep it in PostgreSQL: postgresql://user@host/name.", _STUDY)
     ] = None,
     threads: Annotated[int | None, options.threads(_STUDY)] = None,
     as_json: Annotated[bool, options.as_json(_STUDY)] = False,
@@ -97,6 +98,7 @@ def search(
         seconds=seconds,
         workers=workers,
         ray=ray,
+        database=database,
     )
     write_search(folder)
     if as_json:

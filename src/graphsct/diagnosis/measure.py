@@ -111,6 +111,7 @@ class Contrast:
     """
 
     def __init__(self, graph: Graph) -> None:
+        graph.check_whole()
         ones = torch.ones_like(graph.degree).unsqueeze(1)
         w = ones - graph.project(ones)
         self.graph = graph

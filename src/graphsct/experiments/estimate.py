@@ -61,7 +61,7 @@ def _search(budget: Budget, run: float, load: Loader, key: Key) -> float:
     if budget.trials is None:
         return 0.0
     splits = count_splits(load(key.dataset, False))
-    seconds = budget.trials * run * (splits if splits > 1 else 2)
+    seconds = budget.trials * run * (splits if splits > 1 else 2) / budget.workers
     return seconds if budget.seconds is None else min(seconds, budget.seconds)
 
 

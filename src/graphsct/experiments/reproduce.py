@@ -34,12 +34,24 @@ class Budget:
         trials: settings to try; ``None`` takes the settings that are known
         seconds: no further trial is begun after so many
         max_hidden: most channels to try, if not all of the paper's grid
+        workers: processes that share the trials of a cell
+        ray: let a Ray cluster start them: its address, ``auto`` or ``local``
     """
 
     seeds: int = 10
     trials: int | None = None
     seconds: float | None = None
     max_hidden: int | None = None
+    workers: int = 1
+    ray: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.trials is None and (self.workers > 1 or self.ray is not None):
+            what = "workers" if self.ray is None else "ray"
+            raise ExperimentError(
+                f"{what} is {getattr(self, what)!r}, but only the trials of a search are spread, "
+                "and known settings need none; search them anew with --trials, or leave it out"
+            )
 
     @property
     def allowed(self) -> dict[str, Any]:
@@ -199,6 +211,8 @@ def _search(
         storage=work / "study",
         progress=progress,
         first=[(cell.settings.model, cell.settings.train) for cell in near],
+        workers=budget.workers,
+        ray=budget.ray,
     )
     if found.interrupted:
         raise KeyboardInterrupt
@@ -213,19 +227,20 @@ def _search(
         "score": found.score,
         "seconds": found.seconds,
         "after": [cell.key.name for cell in near],
-        "command": _search_command(task, budget.trials),
+        "command": _search_command(task, budget),
     }
     return Settings(found.model, found.train, task.normalize), how
 
 
-def _search_command(task: Task, trials: int) -> str:
+def _search_command(task: Task, budget: Budget) -> str:
     parts = ["graphsct search --data", task.data, "--model", task.model]
     parts += ["--control", task.control or "none"]
     for name in ("depth", "activation", "max_hidden"):
         if getattr(task, name) is not None:
             parts += [f"--{name.replace('_', '-')}", str(getattr(task, name))]
     parts += ["--normalize"] * task.normalize
-    return " ".join([*parts, "--trials", str(trials)])
+    parts += ["--trials", str(budget.trials)]
+    return " ".join([*parts, *_shared(budget)])
 
 
 def _command(table: str, key: Key, budget: Budget) -> str:
@@ -239,4 +254,9 @@ def _command(table: str, key: Key, budget: Budget) -> str:
         parts += ["--seconds", f"{budget.seconds:g}"]
     if budget.max_hidden is not None:
         parts += ["--max-hidden", str(budget.max_hidden)]
-    return " ".join(parts)
+    return " ".join([*parts, *_shared(budget)])
+
+
+def _shared(budget: Budget) -> list[str]:
+    """How many shared the trials, which decides what each could learn from; not where they were."""
+    return ["--workers", str(budget.workers)] if budget.workers > 1 else []

@@ -26,10 +26,10 @@ def run_cluster(
 ) -> None:
     """Let Ray's workers work until the study has its trials; one that fails is tried again.
 
-    The folder of the study must be one that all machines share.
+    The folder of the study must be one that all machines share, unless there is a database.
 
     Args:
-        plan: with a folder
+        plan: with a folder or a database
         data: without test nodes
         workers: how many, one processor each
         stop: asked twice a second; trials under way are begun again by whoever goes on
@@ -44,6 +44,11 @@ def run_cluster(
         raise TrainingError(
             f"there is no Ray cluster at {address!r}: {error}. Start one with 'ray start --head', "
             "or use --ray local"
+        ) from error
+    except Exception as error:  # Ray has no class for a wrong address or a start that is too slow
+        raise TrainingError(
+            f"Ray does not start at {address!r}: {error}. Try again, or leave --ray out and use "
+            "--workers"
         ) from error
     try:
         begin: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(_work)

@@ -27,6 +27,8 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.name = "graphsct"
+        self.place = folder / JOURNAL
         self.worker = uuid.uuid4().hex
         #: Held while several entries belong together.
         self.lock = FileLock(folder / ".lock")

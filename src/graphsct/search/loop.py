@@ -43,6 +43,7 @@ def search(
     workers: int = 1,
     ray: str | None = None,
     first: Sequence[tuple[ModelConfig, TrainConfig]] = (),
+    database: str | None = None,
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
@@ -62,9 +63,11 @@ def search(
         seconds: begin no further trial after this time
         workers: number of processes
         ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
-            must be one that all its machines share
+            must be one that all its machines share, unless there is a database
         first: settings to try first in a new study, such as the best of a task like this one; each
             becomes the nearest of what may be chosen
+        database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
+            the name of the folder, which then gets only what was found
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -75,7 +78,7 @@ def search(
     blind = BlindData.of(_load(task, root) if data is None else data)
     with ExitStack() as stack:
         alone = workers == 1 and ray is None
-        if storage is None and not alone:
+        if storage is None and database is None and not alone:
             storage = stack.enter_context(TemporaryDirectory())
         plan = Plan(
             task=task,
@@ -87,6 +90,7 @@ def search(
             until=None if seconds is None else time.time() + seconds,
             folder=None if storage is None else Path(storage).absolute(),
             first=tuple(chosen_in(task, *settings) for settings in first),
+            database=database,
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))

@@ -25,7 +25,7 @@ def run_pool(
     """Let processes work until the study has its trials; one that is killed is replaced.
 
     Args:
-        plan: with a folder
+        plan: with a folder or a database
         data: without test nodes
         workers: how many processes
         stop: asked twice a second; trials under way are given back then

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
@@ -14,14 +14,16 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from graphsct.errors import TrainingError
 from graphsct.search.evaluate import RUNGS, Score
-from graphsct.search.journal import JOURNAL, Journal
 from graphsct.search.space import Space
 from graphsct.training.identity import check_same
 from graphsct.training.trial import seed_of
 
+if TYPE_CHECKING:
+    from graphsct.search.database import Database
+    from graphsct.search.journal import Journal
+
 __all__ = ["Study", "Taken", "diverged"]
 
-_NAME = "graphsct"
 _WORST = {"val_accuracy": 0.0, "val_loss": math.inf}
 # A trial that ended so many processes is not tried again.
 _TRIES = 3
@@ -37,7 +39,7 @@ class Taken(NamedTuple):
 
 
 class Study:
-    """Trials of one search, in a journal or in memory.
+    """Trials of one search, in a journal, a database or in memory.
 
     Args:
         identity: what decides the result; a journal of another study is refused
@@ -45,7 +47,7 @@ class Study:
         first: what the first trials choose
         select: ``val_accuracy`` or ``val_loss``
         seed: of what is chosen at random
-        journal: opened; in memory if left out
+        journal: or a database, opened; in memory if left out
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class Study:
         *,
         select: str,
         seed: int,
-        journal: Journal | None = None,
+        journal: Journal | Database | None = None,
     ) -> None:
         self.choices, self.select, self.seed, self.journal = choices, select, seed, journal
         self._distributions = {name: _distribution(choices[name]) for name in choices}
@@ -70,16 +72,20 @@ class Study:
                 self._study.set_user_attr("identity", identity)
             elif journal is not None:
                 way_out = "Go on with the same settings, or use another folder (--out)"
-                check_same(there, identity, journal.folder / JOURNAL, way_out)
+                check_same(there, identity, journal.place, way_out)
 
     def _open(self) -> optuna.Study:
-        storage = optuna.storages.InMemoryStorage() if self.journal is None else self.journal.open()
+        journal = self.journal
+        name = "graphsct" if journal is None else journal.name
+        storage: optuna.storages.BaseStorage = (
+            optuna.storages.InMemoryStorage() if journal is None else journal.open()
+        )
         # What is below a quarter of those that went on to the end; good trials differ by noise.
         pruner = optuna.pruners.PercentilePruner(75.0, n_startup_trials=8)
-        if _NAME in optuna.get_all_study_names(storage):
-            return optuna.load_study(study_name=_NAME, storage=storage, pruner=pruner)
+        if name in optuna.get_all_study_names(storage):
+            return optuna.load_study(study_name=name, storage=storage, pruner=pruner)
         return optuna.create_study(
-            study_name=_NAME,
+            study_name=name,
             storage=storage,
             pruner=pruner,
             direction="maximize" if self.select == "val_accuracy" else "minimize",

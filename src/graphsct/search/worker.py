@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ from graphsct.training.config import TrainConfig, check
 from graphsct.training.many import room
 
 if TYPE_CHECKING:
+    from graphsct.search.database import Database
+    from graphsct.search.journal import Journal
     from graphsct.search.study import Study, Taken
 
 __all__ = ["Plan", "work"]
@@ -40,6 +42,7 @@ class Plan:
         until: begin no trial after this time, in seconds since 1970
         folder: of the study; in memory if none
         first: what the first trials choose, before settings that are known to be good
+        database: of the study, which then has the name of the folder; in the folder if none
     """
 
     task: Task
@@ -51,6 +54,7 @@ class Plan:
     until: float | None
     folder: Path | None
     first: tuple[Mapping[str, Any], ...] = ()
+    database: str | None = None
 
     def __post_init__(self) -> None:
         TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
@@ -61,7 +65,6 @@ class Plan:
     def open(self, data: BlindData) -> Iterator[Study]:
         """Open the study, or refuse one of another plan; the process is known to others then."""
         require("optuna", "search")
-        from graphsct.search.journal import Journal
         from graphsct.search.study import Study
 
         choices = space(self.task)
@@ -71,8 +74,7 @@ class Plan:
             "space": {name: list(values) for name, values in choices.items()},
             "data": data.identity(),
         }
-        with ExitStack() as stack:
-            journal = None if self.folder is None else stack.enter_context(Journal(self.folder))
+        with self._journal() as journal:
             yield Study(
                 identity,
                 choices,
@@ -81,6 +83,18 @@ class Plan:
                 seed=self.seed,
                 journal=journal,
             )
+
+    def _journal(self) -> AbstractContextManager[Database | Journal | None]:
+        if self.database is not None:
+            from graphsct.search.database import Database
+
+            name = "graphsct" if self.folder is None else self.folder.name
+            return Database(self.database, name)
+        if self.folder is not None:
+            from graphsct.search.journal import Journal
+
+            return Journal(self.folder)
+        return nullcontext()
 
     def candidate(self, chosen: Mapping[str, Any]) -> Candidate:
         """A trial by what it has chosen."""

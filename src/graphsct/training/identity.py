@@ -64,14 +64,16 @@ def digest(tensor: Tensor) -> str:
     return f"{tuple(tensor.shape)} {found.hexdigest()}"
 
 
-def check_same(there: Mapping[str, Any], here: Mapping[str, Any], path: Path, way_out: str) -> None:
+def check_same(
+    there: Mapping[str, Any], here: Mapping[str, Any], place: Path | str, way_out: str
+) -> None:
     """Refuse a file of another run, and say in what the two differ."""
     old, new = dict(_flatten(there)), dict(_flatten(here))
     wrong = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if wrong:
         shown = "; ".join(f"{k} is {_show(old, k)} there, {_show(new, k)} here" for k in wrong[:3])
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise TrainingError(f"{path} is of another run: {shown}{more}. {way_out}")
+        raise TrainingError(f"{place} is of another run: {shown}{more}. {way_out}")
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -105,9 +105,9 @@ class Trial:
 def fits_engine(model: Any, problem: Blind) -> bool:
     """Whether a run can be trained by the :class:`Engine`."""
     x, graph = problem.x, problem.edges[0]
-    return (
-        supports(model) and isinstance(graph, Graph) and graph.device.type == "cpu" == x.device.type
-    )
+    if not supports(model) or not isinstance(graph, Graph) or graph.is_sample:
+        return False
+    return graph.device.type == "cpu" == x.device.type
 
 
 def make_engine(

@@ -1,0 +1,105 @@
+"""A study in a PostgreSQL database, for processes on machines that share no folder."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Self
+
+from optuna.exceptions import StorageInternalError
+from optuna.storages import RDBStorage
+from sqlalchemy import URL, create_engine, make_url, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from graphsct.errors import TrainingError
+from graphsct.extras import require
+
+__all__ = ["Database"]
+
+
+class Database:
+    """The database and the presence of this process in it, while used as a context.
+
+    Both locks are advisory locks of PostgreSQL, which end with the connection that holds them, and
+    so with the process, however it ends.
+
+    Args:
+        url: ``postgresql://user@host/database``
+        name: of the study
+    """
+
+    def __init__(self, url: str, name: str) -> None:
+        self._url = _check_url(url)
+        self.name = name
+        self.worker = uuid.uuid4().hex
+        self.place = f"study {name!r} in {self._url.render_as_string()}"
+        self._closing = ExitStack()
+
+    def __enter__(self) -> Self:
+        engine = create_engine(self._url, isolation_level="AUTOCOMMIT")
+        self._closing.callback(engine.dispose)
+        try:
+            self._connection = self._closing.enter_context(engine.connect())
+        except SQLAlchemyError as error:
+            raise self._failed("cannot open", error) from error
+        self._ask("pg_advisory_lock", self.worker)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._closing.close()
+        if isinstance(error, SQLAlchemyError | StorageInternalError):
+            raise self._failed("lost", error) from error
+
+    @property
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Held while several entries belong together."""
+        self._ask("pg_advisory_lock", "")
+        try:
+            yield
+        finally:
+            self._ask("pg_advisory_unlock", "")
+
+    def open(self) -> RDBStorage:
+        """What Optuna reads and writes; its tables are made if need be."""
+        storage = RDBStorage(self._url.render_as_string(hide_password=False))
+        self._closing.callback(storage.engine.dispose)
+        self._closing.callback(storage.remove_session)
+        return storage
+
+    def is_gone(self, worker: str | None) -> bool:
+        """Whether the process of that name has ended, however it ended."""
+        if worker is None or worker == self.worker:
+            return worker is None
+        gone = self._ask("pg_try_advisory_lock", worker)
+        if gone:
+            self._ask("pg_advisory_unlock", worker)
+        return gone
+
+    def _ask(self, function: str, name: str) -> bool:
+        digest = hashlib.blake2b(f"graphsct {name}".encode(), digest_size=8).digest()
+        key = int.from_bytes(digest, "big", signed=True)
+        return bool(self._connection.execute(text(f"SELECT {function}({key})")).scalar())
+
+    def _failed(self, what: str, error: BaseException) -> TrainingError:
+        cause = str(getattr(error.__cause__, "orig", None) or getattr(error, "orig", error))
+        return TrainingError(
+            f"{what} {self.place}: {' '.join(cause.split())}. What was found is kept; when the "
+            "database is there, the same command goes on"
+        )
+
+
+def _check_url(url: str) -> URL:
+    require("psycopg", "postgres")
+    try:
+        found = make_url(url)
+    except ArgumentError:
+        found = None
+    if found is None or found.get_backend_name() != "postgresql":
+        raise TrainingError(
+            "the database is no PostgreSQL address, such as postgresql://user@host/name; leave it "
+            "out to keep the study in its folder"
+        )
+    return found.set(drivername="postgresql+psycopg")

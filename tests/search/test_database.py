@@ -1,0 +1,115 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from together import FAST, TASK, TRIALS, check_nothing_lost_or_counted_twice, kill_one_of_two
+
+from graphsct import TrainingError
+from graphsct.datasets import demo
+from graphsct.search import search
+from graphsct.search.blind import BlindData
+from graphsct.search.worker import Plan
+
+pytest.importorskip("psycopg", reason="psycopg is not installed: no database can be reached")
+
+from graphsct.search.database import Database
+
+
+def find(name):
+    """A program of PostgreSQL's server, which Debian keeps out of the path."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return shutil.which(name, path=os.pathsep.join([os.environ["PATH"], *map(str, places)]))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server of our own that listens on no port."""
+    if find("initdb") is None:
+        pytest.skip("there is no PostgreSQL server to start")
+    folder = tmp_path_factory.mktemp("pg")
+    user = []
+    if os.geteuid() == 0:  # which it refuses
+        if shutil.which("runuser") is None or subprocess.run(["id", "postgres"]).returncode:
+            pytest.skip("PostgreSQL refuses to run as root, and there is no user postgres")
+        user = ["runuser", "-u", "postgres", "--"]
+        shutil.chown(folder, "postgres")
+        for parent in (folder, *folder.parents[:2]):
+            parent.chmod(0o755)
+    line = dict(check=True, capture_output=True, cwd=folder)
+    place = str(folder / "data")
+    given = ["--auth=trust", "--username=tester", "--no-sync", "-D", place]
+    subprocess.run([*user, find("initdb"), *given], **line)
+    settings = f"-c listen_addresses= -c fsync=off -k {folder}"
+    control = [*user, find("pg_ctl"), "-D", place, "-w"]
+    subprocess.run([*control, "-o", settings, "-l", str(folder / "log"), "start"], **line)
+    yield folder
+    subprocess.run([*control, "-m", "immediate", "stop"], **line)
+
+
+@pytest.fixture
+def url(server, request):
+    name = f"d{abs(hash(request.node.name))}"
+    subprocess.run([find("createdb"), "-h", server, "-U", "tester", name], check=True)
+    return f"postgresql://tester@/{name}?host={server}"
+
+
+def test_of_two_processes_on_one_database_one_is_killed_in_mid_trial(url, tmp_path):
+    folders = [tmp_path / "here" / "mine", tmp_path / "there" / "mine"]  # as on two machines
+    plan = Plan(TASK, TRIALS, seed=0, runs=2, **FAST, until=None, folder=folders[0], database=url)
+    with plan.open(BlindData.of(demo())) as study:
+        had = kill_one_of_two(study, folders, url)
+        check_nothing_lost_or_counted_twice(study, had, folders[1])
+    assert not (folders[1] / "journal.jsonl").exists()
+    again = search(TASK, trials=TRIALS, storage=folders[0], database=url, **FAST)
+    assert (again.trials, again.failed) == (TRIALS, 0)
+
+
+def test_workers_share_it_without_a_folder(url):
+    found = search(TASK, trials=8, workers=2, database=url, **FAST)
+    assert (found.trials, found.failed) == (8, 0)
+
+
+def test_a_study_of_other_settings_is_refused_and_another_name_is_another_study(url, tmp_path):
+    search(TASK, trials=2, storage=tmp_path / "a", database=url, **FAST)
+    with pytest.raises(TrainingError, match=r"study 'a' in postgresql.* is of another run: seed"):
+        search(TASK, trials=2, seed=1, storage=tmp_path / "a", database=url, **FAST)
+    assert search(TASK, trials=2, seed=1, storage=tmp_path / "b", database=url, **FAST).trials == 2
+
+
+def test_a_process_that_has_ended_is_gone_and_another_is_not(url):
+    with Database(url, "s") as database:
+        with Database(url, "s") as other:
+            assert not database.is_gone(other.worker)
+        assert database.is_gone(other.worker)
+        assert not database.is_gone(database.worker)
+        assert database.is_gone(None)
+
+
+def test_a_connection_that_is_lost_is_an_error_that_says_how_to_go_on(url):
+    with (
+        pytest.raises(TrainingError, match=r"lost study 's' in .*the same command goes on"),
+        Database(url, "s") as database,
+        Database(url, "s") as other,
+    ):
+        other._connection.exec_driver_sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        database.is_gone(None)
+        with database.lock:
+            pass
+
+
+def test_a_server_that_is_not_there_does_not_show_the_password(tmp_path):
+    url = f"postgresql://me:secret@/mine?host={tmp_path}"
+    with pytest.raises(TrainingError, match=r"cannot open study .*me:\*\*\*@") as caught:
+        search(TASK, trials=2, database=url, **FAST)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///mine.db", "mine"])
+def test_other_addresses_are_refused(url):
+    with pytest.raises(TrainingError, match=r"no PostgreSQL address, such as postgresql://user@"):
+        search(TASK, trials=2, database=url, **FAST)
