@@ -1,0 +1,106 @@
+"""Interactive figures in one look, as Plotly writes them down: plain values, no library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+__all__ = [
+    "BLUE",
+    "GREY",
+    "MARGIN",
+    "ORANGE",
+    "Drawn",
+    "Figure",
+    "curve",
+    "layout",
+    "literal",
+    "positive",
+]
+
+Figure = dict[str, Any]
+
+# Colours that stand out on white and on black; marks and dashes say the same without colour.
+ORANGE, BLUE, GREY = "#DD6510", "#3B8FD4", "#7C8790"
+MARGIN = {"l": 8, "r": 8, "t": 12, "b": 8}
+_LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure on a page.
+
+    Args:
+        title: above it
+        figure: for Plotly
+        label: what it shows, for those who do not see it
+        note: how to read it
+    """
+
+    title: str
+    figure: Figure
+    label: str
+    note: str = ""
+
+
+def layout(height: int = 300, *, legend: bool = True, **more: Any) -> Figure:
+    """What all figures have in common, with ``more`` of Plotly's names."""
+    return {
+        "height": height,
+        "margin": MARGIN,
+        "showlegend": legend,
+        "legend": _LEGEND,
+        "hovermode": "x unified",
+        **more,
+    }
+
+
+def curve(
+    x: Sequence[Any],
+    y: Sequence[float | None],
+    name: str,
+    colour: str,
+    *,
+    dash: str = "solid",
+    mark: str = "circle",
+    hover: str = "%{y:.4g}",
+    **more: Any,
+) -> Figure:
+    """A line with a mark at each value; where there is none, there is a gap."""
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "line": {"color": colour, "dash": dash, "width": 2},
+        "marker": {"symbol": mark, "size": 6},
+        "hovertemplate": hover,
+        **more,
+    }
+
+
+def literal(text: str) -> str:
+    """Text that Plotly shows as it is, and does not take for its own kind of HTML.
+
+    Example:
+        >>> literal("<b>&")
+        '&lt;b&gt;&amp;'
+    """
+    return escape(text, quote=False)
+
+
+def positive(values: Sequence[float | None]) -> list[float | None]:
+    """What can be drawn on a logarithmic axis; there is a gap for everything else.
+
+    Example:
+        >>> positive([0.5, 0.0, None])
+        [0.5, None, None]
+    """
+    return [
+        value if value is not None and value > 0 and math.isfinite(value) else None
+        for value in values
+    ]
