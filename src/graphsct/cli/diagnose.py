@@ -98,7 +98,7 @@ def diagnose(
         bool, options.flag("--symmetrize", "Add the reverse of each edge of a folder.", _OUT)
     ] = False,
     out: Annotated[
-        Path | None, options.option("Folder for a page, JSON, CSV and figures.", _OUT)
+        Path | None, options.option("Folder for page.html, JSON, CSV and figures.", _OUT)
     ] = None,
     as_json: Annotated[bool, options.as_json(_OUT)] = False,
 ) -> None:

@@ -104,11 +104,13 @@ def train(
         force=force,
         tensorboard=tensorboard,
     )
-    write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
     if as_json:
         print_json(found.to_dict(history=True))
     else:
-        _show(found, folder)
+        _show(found)
+    pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
+    if not as_json:
+        typer.echo("; the page is ".join(map(str, [f"Written to {folder}", *pages])))
     if found.interrupted:
         typer.echo(f"interrupted: the same command with --resume goes on in {folder}", err=True)
         raise typer.Exit(130)
@@ -143,7 +145,7 @@ def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in names}
 
 
-def _show(found: Comparison, folder: Path) -> None:
+def _show(found: Comparison) -> None:
     from rich.console import Console
 
     from graphsct.cli.results import comparison_table
@@ -152,4 +154,3 @@ def _show(found: Comparison, folder: Path) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{found.data}[/]: {describe(found)}")
     console.print(comparison_table(found), "")
-    console.print(f"Written to {folder}", soft_wrap=True)

@@ -36,6 +36,35 @@
       });
     });
 
+  // Arrow keys walk over a heat map as a pointer does, and what it says is also read out.
+  const STEPS = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+  const walk = (place) => {
+    const said = place.parentElement.appendChild(document.createElement("output"));
+    said.className = "unseen";
+    place.tabIndex = 0;
+    place.setAttribute("role", "application");
+    let at = null;
+    place.addEventListener("keydown", (event) => {
+      const step = STEPS[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const [{ z, x, y }, bars] = place.data;
+      const within = (value, count) => Math.min(Math.max(value, 0), count - 1);
+      at = at ? [within(at[0] + step[0], y.length), within(at[1] + step[1], x.length)] : [0, 0];
+      const [dimension, layer] = [y[at[0]], x[at[1]]];
+      const covers = (i) =>
+        bars.x[i] === layer && bars.base[i] < dimension && dimension < bars.base[i] + bars.y[i];
+      const bar = bars ? bars.x.findIndex((_, i) => covers(i)) : -1;
+      Plotly.Fx.unhover(place);
+      if (z[at[0]][at[1]] !== null) Plotly.Fx.hover(place, [{ curveNumber: 0, pointNumber: at }]);
+      else if (bar >= 0) Plotly.Fx.hover(place, [{ curveNumber: 1, pointNumber: bar }]);
+      const lines = [...place.querySelectorAll(".hoverlayer tspan.line")].map((l) => l.textContent);
+      said.textContent = lines.join(", ") || `layer ${layer} has no dimension ${dimension}`;
+    });
+    place.addEventListener("blur", () => Plotly.Fx.unhover(place));
+  };
+
   // A picture is for a slide or a paper: wide, with its title, dark on white whatever the page is.
   const save = ({ dataset: { save: name, title } }) => {
     const { data, layout } = read(name);
@@ -56,6 +85,9 @@
   };
 
   draw();
+  document.querySelectorAll(".plot").forEach((place) => {
+    if (place.data[0].type === "heatmap") walk(place);
+  });
   document.querySelectorAll("[data-save]").forEach((button) =>
     button.addEventListener("click", () => save(button)),
   );
