@@ -28,7 +28,7 @@ def test_degrees_and_components_of_a_graph_one_can_count():
 
 
 def test_homophily_needs_an_edge_with_labels():
-    lonely = Graph(torch.zeros(2, 0, dtype=torch.long), 3)
+    lonely = Graph(torch.arange(3).repeat(2, 1))
     card = describe_graph(lonely, torch.tensor([0, 1, 1]))
     assert card.homophily is None
     assert (card.isolated, card.mean_degree, card.median_degree) == (3, 0, 0)

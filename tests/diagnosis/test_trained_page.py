@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from graphsct.diagnosis import Diagnosis
-from graphsct.diagnosis.page.trained import best_run, look_inside, trained_page, write_trained
+from graphsct.diagnosis.page.runs import best_run, look_inside, trained_page, write_trained
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.compare import compare_control
 
@@ -48,18 +48,26 @@ def test_it_looks_at_the_weights_of_the_best_run(found, named, folder):
     assert len(look.layers) == 12
 
 
-def test_both_models_stand_side_by_side(path, found, browser):
+@pytest.fixture(scope="module")
+def opened(path, browser):
     browser.open(path)
+    return browser
+
+
+def test_both_models_stand_side_by_side(found, opened):
+    assert opened.messages() == []
+    assert opened.overflow() <= 0
+    assert opened.too_pale() == []
     headings = "[...document.querySelectorAll('#verdict h3')].map((part) => part.textContent)"
-    assert browser.run(headings) == ["Control pooled", "Without control"]
+    assert opened.run(headings) == ["Control pooled", "Without control"]
     for row in ("#verdict .side > *", "#history .side > *", "#maps .side > *", "#curves .side > *"):
-        first, second = browser.run(
+        first, second = opened.run(
             f"[...document.querySelectorAll('{row}')].slice(0, 2).map((part) => "
             "[part.getBoundingClientRect().x, part.getBoundingClientRect().y])"
         )
         assert first[1] == second[1]
         assert second[0] - first[0] > 500
-    rows = browser.run(
+    rows = opened.run(
         "[...document.querySelectorAll('#results tbody tr')].map((row) =>"
         "[...row.cells].map((cell) => cell.textContent))"
     )
@@ -71,10 +79,20 @@ def test_both_models_stand_side_by_side(path, found, browser):
     ]
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("dark", [False, True])
-def test_a_browser_shows_all_of_it(path, browser, width, dark):
-    browser.open(path, width=width, dark=dark)
+def test_names_are_escaped_and_the_history_is_that_of_python(path, found, opened):
+    text = path.read_text(encoding="utf-8")
+    assert NAME not in text
+    assert "on &lt;script&gt;" in text
+    for number, results in enumerate(found.parts, 1):
+        traces = opened.run(
+            f"document.getElementById('history-1-{number}').data.map(({{ y }}) => Array.from(y))"
+        )
+        for own, run in zip(traces[3:6], results.runs, strict=True):
+            assert own == pytest.approx([epoch.val_loss for epoch in run.history], rel=1e-5)
+
+
+def test_a_phone_in_the_dark_shows_all_of_it(path, browser):
+    browser.open(path, width=390, dark=True)
     assert browser.messages() == []
     assert browser.fetched() == []
     assert browser.overflow() <= 0
@@ -84,19 +102,6 @@ def test_a_browser_shows_all_of_it(path, browser, width, dark):
     browser.run("document.querySelectorAll('details').forEach((part) => part.open = true)")
     assert browser.overflow() <= 0
     assert browser.too_pale() == []
-
-
-def test_names_are_escaped_and_the_history_is_that_of_python(path, found, browser):
-    text = path.read_text(encoding="utf-8")
-    assert NAME not in text
-    assert "on &lt;script&gt;" in text
-    browser.open(path)
-    for number, results in enumerate(found.parts, 1):
-        traces = browser.run(
-            f"document.getElementById('history-1-{number}').data.map(({{ y }}) => Array.from(y))"
-        )
-        for own, run in zip(traces[3:6], results.runs, strict=True):
-            assert own == pytest.approx([epoch.val_loss for epoch in run.history], rel=1e-5)
 
 
 def test_one_model_and_no_diagnosis(found, named, folder):

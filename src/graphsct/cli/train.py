@@ -79,7 +79,7 @@ def train(
     import torch
 
     from graphsct import datasets
-    from graphsct.diagnosis.page.trained import write_trained
+    from graphsct.diagnosis.page.runs import write_trained
     from graphsct.errors import TrainingError
     from graphsct.training.compare import compare_control
     from graphsct.training.folder import PAGE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -18,6 +18,7 @@ __all__ = [
     "curve",
     "layout",
     "literal",
+    "log_axis",
     "positive",
 ]
 
@@ -81,6 +82,19 @@ def curve(
         "hovertemplate": hover,
         **more,
     }
+
+
+def log_axis(values: Iterable[float | None], **more: Any) -> Figure:
+    """An axis whose ticks are powers of ten, or 1, 2, 5 where there are few of these.
+
+    Example:
+        >>> log_axis([0.5, 2.0])["dtick"], log_axis([1e-12, 1.0, None])["dtick"]
+        ('D2', 2)
+    """
+    known = [value for value in positive(list(values)) if value is not None]
+    decades = math.log10(max(known) / min(known)) if known else 0
+    ticks = "D2" if decades < 2 else math.ceil(decades / 6)
+    return {"type": "log", "exponentformat": "power", "dtick": ticks, **more}
 
 
 def literal(text: str) -> str:

@@ -2,6 +2,7 @@
 (() => {
   const theme = (element) => {
     const style = getComputedStyle(element);
+    const { fontFamily: family } = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     const axis = {
       gridcolor: colour("line"),
@@ -13,8 +14,8 @@
       layout: {
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
-        font: { color: colour("text"), family: getComputedStyle(document.body).fontFamily, size: 13 },
-        hoverlabel: { bgcolor: colour("card"), font: { color: colour("text") } },
+        font: { color: colour("text"), family, size: 13 },
+        hoverlabel: { bgcolor: colour("card"), font: { color: colour("text"), family } },
         xaxis: axis,
         yaxis: axis,
         margin: { l: 8, r: 8, t: 40, b: 8 },
@@ -44,21 +45,18 @@
     said.className = "unseen";
     place.tabIndex = 0;
     place.setAttribute("role", "application");
+    place.firstElementChild.setAttribute("aria-hidden", "true");
     let at = null;
     place.addEventListener("keydown", (event) => {
       const step = STEPS[event.key];
       if (!step) return;
       event.preventDefault();
-      const [{ z, x, y }, bars] = place.data;
+      const [{ x, y }] = place.data;
       const within = (value, count) => Math.min(Math.max(value, 0), count - 1);
       at = at ? [within(at[0] + step[0], y.length), within(at[1] + step[1], x.length)] : [0, 0];
       const [dimension, layer] = [y[at[0]], x[at[1]]];
-      const covers = (i) =>
-        bars.x[i] === layer && bars.base[i] < dimension && dimension < bars.base[i] + bars.y[i];
-      const bar = bars ? bars.x.findIndex((_, i) => covers(i)) : -1;
       Plotly.Fx.unhover(place);
-      if (z[at[0]][at[1]] !== null) Plotly.Fx.hover(place, [{ curveNumber: 0, pointNumber: at }]);
-      else if (bar >= 0) Plotly.Fx.hover(place, [{ curveNumber: 1, pointNumber: bar }]);
+      Plotly.Fx.hover(place, { xval: layer, yval: dimension });
       const lines = [...place.querySelectorAll(".hoverlayer tspan.line")].map((l) => l.textContent);
       said.textContent = lines.join(", ") || `layer ${layer} has no dimension ${dimension}`;
     });
@@ -85,6 +83,7 @@
   };
 
   draw();
+  document.getElementById("js-plotly-tester").setAttribute("aria-hidden", "true"); // measures text
   document.querySelectorAll(".plot").forEach((place) => {
     if (place.data[0].type === "heatmap") walk(place);
   });

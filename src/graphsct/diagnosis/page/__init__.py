@@ -80,7 +80,7 @@ _LAYERS = (
     Head("rank of contrast"),
     Head("contrast"),
     Head("distance"),
-    Head("over the norm"),
+    Head("distance over norm"),
     Head("energy"),
     Head("normalized energy"),
     Head("norm"),

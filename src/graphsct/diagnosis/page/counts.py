@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphsct.diagnosis.card import GraphCard
-from graphsct.pages.figures import BLUE, Drawn, layout
+from graphsct.pages.figures import BLUE, Drawn, layout, log_axis
 
 __all__ = ["card_view"]
 
@@ -19,7 +19,7 @@ def card_view(card: GraphCard) -> dict[str, Any]:
     ]
     return {
         "facts": _facts(card),
-        "figures": drawn if card.components > 1 else drawn[:1],
+        "figures": drawn if len(card.sizes) > 1 else drawn[:1],
     }
 
 
@@ -42,7 +42,6 @@ def _facts(card: GraphCard) -> dict[str, str]:
 def _counts(title: str, what: str, of: str, pairs: Sequence[tuple[int, int]]) -> Drawn:
     """How many there are of each size, both axes logarithmic; zero is told as a fact."""
     shown = [(value, count) for value, count in pairs if value]
-    axis = {"type": "log", "dtick": 1, "showgrid": True}
     figure = {
         "data": [
             {
@@ -58,8 +57,8 @@ def _counts(title: str, what: str, of: str, pairs: Sequence[tuple[int, int]]) ->
             260,
             legend=False,
             hovermode="closest",
-            xaxis={**axis, "title": {"text": what}},
-            yaxis={**axis, "title": {"text": of}, "rangemode": "tozero"},
+            xaxis=log_axis([value for value, _ in shown], title={"text": what}),
+            yaxis=log_axis([count for _, count in shown], title={"text": of}),
         ),
     }
     low, high = pairs[0][0], pairs[-1][0]

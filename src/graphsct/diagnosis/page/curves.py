@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,12 +10,21 @@ from typing import NamedTuple
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.page.maps import layer_axis
-from graphsct.pages.figures import BLUE, GREY, ORANGE, Drawn, Figure, curve, layout, positive
+from graphsct.pages.figures import (
+    BLUE,
+    GREY,
+    ORANGE,
+    Drawn,
+    Figure,
+    curve,
+    layout,
+    log_axis,
+    positive,
+)
 
 __all__ = ["curves", "middle_reach"]
 
 _SHADE = "rgba(213, 74, 40, 0.16)"
-_LOG = {"type": "log", "exponentformat": "power"}
 
 
 def curves(found: Diagnosis) -> list[Drawn]:
@@ -72,6 +82,25 @@ def _figure(traces: Sequence[Figure], axis: Figure, **more: object) -> Figure:
     return {"data": list(traces), "layout": layout(yaxis=axis, **more)}
 
 
+def _log(traces: list[Figure], foot: float = math.inf, **more: object) -> Figure:
+    """Curves on a logarithmic axis; where the last has nothing to draw, a mark at its foot.
+
+    Args:
+        traces: from :func:`curve`
+        foot: what the marks must be below, besides the curves
+        **more: of the layout
+    """
+    x, y = traces[-1]["x"], traces[-1]["y"]
+    drawn = [value for trace in traces for value in trace["y"] if value is not None]
+    gaps = [number for number, value in zip(x, y, strict=True) if value is None]
+    if gaps:
+        foot = min([foot, *drawn]) / 10 if drawn else 1.0
+        zeros = curve(gaps, [foot] * len(gaps), "exactly zero", ORANGE, mark="x", hover="0")
+        traces = [*traces, {**zeros, "mode": "markers"}]
+        drawn.append(foot)
+    return _figure(traces, log_axis(drawn), **more)
+
+
 def _numbers(found: Diagnosis) -> list[int]:
     return list(range(1, len(found.layers) + 1))
 
@@ -125,6 +154,7 @@ def _rank(found: Diagnosis) -> Drawn:
     x, layers = _numbers(found), found.layers
     rank = [layer.effective_rank for layer in layers]
     live = [layer.channels - len(layer.dead) for layer in layers]
+    widest = max(layer.channels for layer in layers)
     traces = [
         curve(x, positive(live), "live dimensions", GREY, dash="dot", mark="diamond"),
         curve(x, positive(rank), "effective rank", BLUE),
@@ -139,7 +169,7 @@ def _rank(found: Diagnosis) -> Drawn:
     ]
     return Drawn(
         "Effective rank",
-        _figure(traces, {"type": "log", "dtick": "D2"}),
+        _figure(traces, log_axis([1, widest], range=[-0.05, math.log10(1.1 * widest)])),
         _says("Effective rank", rank),
         "In how many directions nodes differ. A rank of 1 leaves a single number a node.",
     )
@@ -157,7 +187,7 @@ def _distance(found: Diagnosis) -> Drawn:
     ]
     return Drawn(
         "Distance to the eigenspace",
-        _figure(_with_zeros(x, traces), _LOG),
+        _log(traces),
         _says("Distance to the eigenspace over the norm", share),
         "Contrast: the share of the norm that tells the nodes of a component apart, constants "
         "taken off.",
@@ -174,7 +204,7 @@ def _energy(found: Diagnosis) -> Drawn:
     ]
     return Drawn(
         "Dirichlet energy",
-        _figure(_with_zeros(x, traces), _LOG),
+        _log(traces),
         _says("Normalized Dirichlet energy", energy),
         "How much neighbours differ; normalized, the scale is taken out.",
     )
@@ -189,7 +219,7 @@ def _norm(found: Diagnosis) -> Drawn:
     ]
     return Drawn(
         "Feature norm",
-        _figure(_with_zeros(x, traces), _LOG),
+        _log(traces),
         _says("Norm of the features", norm),
         f"Of an entry: root of the mean square; below {found.thresholds.faded:g} a layer is called "
         "faded.",
@@ -205,22 +235,11 @@ def _gradient(found: Diagnosis) -> Drawn:
     traces = [curve(x, positive(norms), "gradient", BLUE)]
     return Drawn(
         "Gradient norm",
-        _figure(_with_zeros(x, traces), _LOG, shapes=[line] if limit > 0 else []),
+        _log(traces, limit or math.inf, shapes=[line] if limit else []),
         _says("Norm of the gradient", norms),
         f"Of {found.target}. Below the dashed line, {found.thresholds.gradient:g} of the last "
         "layer, it vanishes, unless a shortcut brings it to the input.",
     )
-
-
-def _with_zeros(x: Sequence[int], traces: list[Figure]) -> list[Figure]:
-    """Also mark, at the foot of a logarithmic axis, where a curve has nothing to draw."""
-    drawn = [value for trace in traces for value in trace["y"] if value is not None]
-    gaps = [number for i, number in enumerate(x) if traces[-1]["y"][i] is None]
-    if not gaps:
-        return traces
-    foot = min(drawn) / 10 if drawn else 1.0
-    zeros = curve(gaps, [foot] * len(gaps), "exactly zero", ORANGE, mark="x", hover="0")
-    return [*traces, {**zeros, "mode": "markers"}]
 
 
 def _says(what: str, values: Sequence[float | None]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graphsct.pages.figures import BLUE, GREY, ORANGE, Drawn, Figure, layout
+from graphsct.pages.figures import BLUE, GREY, ORANGE, Drawn, Figure, layout, log_axis
 from graphsct.training.run import Epoch, Run
 
 __all__ = ["history"]
@@ -13,6 +13,7 @@ __all__ = ["history"]
 def history(runs: Sequence[Run]) -> list[Drawn]:
     """Loss and accuracy of the training and the validation nodes."""
     epochs = [run.best_epoch for run in runs]
+    losses = [loss for run in runs for epoch in run.history for loss in epoch[1:3]]
     chosen = f"the chosen epochs are {', '.join(map(str, epochs))}"
     return [
         Drawn(
@@ -23,7 +24,7 @@ def history(runs: Sequence[Run]) -> list[Drawn]:
                     *_lines(runs, "validation", BLUE, lambda epoch: epoch.val_loss),
                     _chosen(runs, lambda epoch: epoch.val_loss),
                 ],
-                {"type": "log", "dtick": "D2", "title": {"text": "loss"}},
+                log_axis(losses, title={"text": "loss"}),
             ),
             f"Loss by epoch; {chosen}",
             "Training: what the step made smaller, with dropout and penalty.",
