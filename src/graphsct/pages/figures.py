@@ -85,16 +85,22 @@ def curve(
 
 
 def log_axis(values: Iterable[float | None], **more: Any) -> Figure:
-    """An axis whose ticks are powers of ten, or 1, 2, 5 where there are few of these.
+    """A logarithmic axis whose ticks are powers of ten, or 1, 2, 5, 10, ... where these are few.
 
     Example:
-        >>> log_axis([0.5, 2.0])["dtick"], log_axis([1e-12, 1.0, None])["dtick"]
-        ('D2', 2)
+        >>> log_axis([1, 30])["tickvals"], log_axis([1e-12, 1.0, None])["dtick"]
+        ([1, 2, 5, 10, 20, 50], 2)
     """
-    known = [value for value in positive(list(values)) if value is not None]
-    decades = math.log10(max(known) / min(known)) if known else 0
-    ticks = "D2" if decades < 2 else math.ceil(decades / 6)
-    return {"type": "log", "exponentformat": "power", "dtick": ticks, **more}
+    known = [value for value in positive(list(values)) if value is not None] or [1.0]
+    low, high = math.log10(min(known)), math.log10(max(known))
+    axis = {"type": "log", "exponentformat": "power", **more}
+    if high - low >= 2:
+        return {**axis, "dtick": math.ceil((high - low) / 6)}
+    powers = range(math.floor(low) - 1, math.ceil(high) + 1)
+    steps = [digit * 10**power for power in powers for digit in (1, 2, 5)]
+    ticks = [step for step in steps if min(known) / 1.2 <= step <= max(known) * 2]
+    enough = {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+    return {**axis, **enough} if len(ticks) > 2 and high - low > 0.5 else axis
 
 
 def literal(text: str) -> str:

@@ -92,7 +92,7 @@ _LAYERS = (
 def _layers(found: Diagnosis, heading: str) -> dict[str, Any]:
     numbers = range(1, len(found.layers) + 1)
     starved = {n for f in found.findings if f.kind == "vanishing gradient" for n in f.layers}
-    rows = [
+    rows: list[list[str | Field]] = [
         [str(number), layer.name, layer.kind, _state(state, number in starved), *_row(layer)]
         for number, layer, state in zip(numbers, found.layers, found.states, strict=True)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.measure import LayerReport
@@ -78,11 +78,11 @@ def _finish(found: Diagnosis, drawn: Drawn, bad: Sequence[int]) -> Drawn:
     return drawn
 
 
-def _figure(traces: Sequence[Figure], axis: Figure, **more: object) -> Figure:
+def _figure(traces: Sequence[Figure], axis: Figure, **more: Any) -> Figure:
     return {"data": list(traces), "layout": layout(yaxis=axis, **more)}
 
 
-def _log(traces: list[Figure], foot: float = math.inf, **more: object) -> Figure:
+def _log(traces: list[Figure], foot: float = math.inf, **more: Any) -> Figure:
     """Curves on a logarithmic axis; where the last has nothing to draw, a mark at its foot.
 
     Args:

@@ -35,8 +35,8 @@ def heat_maps(found: Diagnosis) -> list[Drawn]:
             _sizes(found),
             f"Size by layer and dimension, {of_all}; that of whole layers is in the table of "
             "layers",
-            "Root of the mean square over all nodes, each colour step a factor. What gets darker "
-            "from layer to layer fades away.",
+            "Root of the mean square over all nodes, on a logarithmic scale. What gets darker from "
+            "layer to layer fades away.",
         ),
     ]
 
