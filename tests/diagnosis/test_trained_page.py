@@ -67,6 +67,12 @@ def test_both_models_stand_side_by_side(found, opened):
         )
         assert first[1] == second[1]
         assert second[0] - first[0] > 500
+    scales = opened.run(
+        "['maps-2', 'curves-1', 'curves-4', 'curves-6', 'history-1'].map((name) => [1, 2].map("
+        "(part) => { const { data, layout } = document.getElementById(`${name}-${part}`);"
+        "return [data[0].zmin, data[0].zmax, ...layout.yaxis.range]; }))"
+    )
+    assert all(first == second for first, second in scales)
     rows = opened.run(
         "[...document.querySelectorAll('#results tbody tr')].map((row) =>"
         "[...row.cells].map((cell) => cell.textContent))"

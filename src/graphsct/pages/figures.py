@@ -20,6 +20,7 @@ __all__ = [
     "literal",
     "log_axis",
     "positive",
+    "share_scales",
 ]
 
 Figure = dict[str, Any]
@@ -124,3 +125,47 @@ def positive(values: Sequence[float | None]) -> list[float | None]:
         value if value is not None and value > 0 and math.isfinite(value) else None
         for value in values
     ]
+
+
+def share_scales(figures: Sequence[Figure]) -> None:
+    """Give figures that stand side by side the same heights and shades, in place.
+
+    Example:
+        >>> one, other = ({"data": [curve([1], [y], "", BLUE)], "layout": layout()} for y in (0, 4))
+        >>> share_scales([one, other])
+        >>> one["layout"]["yaxis"] == other["layout"]["yaxis"] == {"range": [-0.2, 4.2]}
+        True
+    """
+    shades = [t for figure in figures for t in figure["data"] if t["type"] == "heatmap"]
+    if shades:
+        _share_shades(shades)
+    else:
+        _share_heights(figures)
+
+
+def _share_shades(traces: Sequence[Figure]) -> None:
+    low, high = min(t["zmin"] for t in traces), max(t["zmax"] for t in traces)
+    bars = [trace["colorbar"] for trace in traces if "tickvals" in trace["colorbar"]]
+    ticks = {v: t for bar in bars for v, t in zip(bar["tickvals"], bar["ticktext"], strict=True)}
+    for trace in traces:
+        trace |= {"zmin": low, "zmax": high}
+    for bar in bars:
+        bar |= {"tickvals": list(ticks), "ticktext": list(ticks.values())}
+
+
+def _share_heights(figures: Sequence[Figure]) -> None:
+    axes = [figure["layout"].setdefault("yaxis", {}) for figure in figures]
+    values = [y for f in figures for t in f["data"] for y in t["y"] if y is not None]
+    lines = [s for f in figures for s in f["layout"].get("shapes", []) if s["type"] == "line"]
+    values += [shape["y0"] for shape in lines]
+    if not values or "range" in axes[0]:
+        return
+    if axes[0].get("type") == "log":
+        for axis in axes:
+            for name in ("dtick", "tickvals", "ticktext"):
+                axis.pop(name, None)
+            axis |= log_axis(values)
+        values = [math.log10(value) for value in values]
+    room = 0.05 * (max(values) - min(values)) or 0.5
+    for axis in axes:
+        axis["range"] = [min(values) - room, max(values) + room]

@@ -6,21 +6,15 @@ import statistics
 from collections.abc import Iterator
 
 from graphsct.training.compare import Comparison
-from graphsct.training.config import ModelConfig
 from graphsct.training.seeds import Results, percent
 
-__all__ = ["COLUMNS", "SELECT", "describe", "name_model", "rows"]
+__all__ = ["COLUMNS", "SELECT", "TITLES", "describe", "rows"]
 
-_TITLES = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
+TITLES = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
 SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
 
 #: The columns of :func:`rows`.
 COLUMNS = ("control", "test accuracy, %", "validation, %", "best epoch", "s a run")
-
-
-def name_model(model: ModelConfig) -> str:
-    """A model in a few words."""
-    return f"{_TITLES[model.model]}, {model.depth} layers of width {model.hidden}"
 
 
 def describe(found: Comparison) -> str:
@@ -29,8 +23,9 @@ def describe(found: Comparison) -> str:
     seeds = f"seeds 0 to {len(runs) - 1}" if len(runs) > 1 else f"seed {runs[0].config.seed}"
     splits = f", seed i on split i mod {found.num_splits}" if found.num_splits > 1 else ""
     return (
-        f"{name_model(model)}, control {model.control or 'none'}; {seeds}{splits}; the epoch "
-        f"chosen by {SELECT[found.results.config.select]}"
+        f"{TITLES[model.model]}, {model.depth} layers of width {model.hidden}, control "
+        f"{model.control or 'none'}; {seeds}{splits}; the epoch chosen by "
+        f"{SELECT[found.results.config.select]}"
     )
 
 

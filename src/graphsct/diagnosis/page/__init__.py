@@ -31,10 +31,7 @@ def page(found: Diagnosis) -> str:
         trained=None if found.run is None else trained(found.run),
         parts=[inside(found, "")],
         tried=_tried(found),
-        effects={
-            name: f"{test} %, a difference of {difference} points"
-            for name, test, _, difference in effect_rows(found)
-        },
+        effects=_measured(found),
         untried=found.untried,
         history=[] if found.run is None else history([found.run]),
         graph=card_view(found.graph),
@@ -122,6 +119,15 @@ def _row(layer: LayerReport) -> list[str]:
         f"{layer.gradient_norm:.3g}",
         "–" if reach is None else f"{reach.low:.2f} to {reach.high:.2f}{stands}",
     ]
+
+
+def _measured(found: Diagnosis) -> dict[str, str]:
+    """What each remedy came to, by its name."""
+    rows = [(name, test) for name, test, *_ in effect_rows(found)]
+    return {
+        name: f"{test} % of the test nodes are right, {rows[0][1]} % as it is"
+        for name, test in rows[1:]
+    }
 
 
 def _tried(found: Diagnosis) -> dict[str, Any] | None:

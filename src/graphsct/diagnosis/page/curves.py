@@ -98,7 +98,7 @@ def _log(traces: list[Figure], foot: float = math.inf, **more: Any) -> Figure:
         zeros = curve(gaps, [foot] * len(gaps), "exactly zero", ORANGE, mark="x", hover="0")
         traces = [*traces, {**zeros, "mode": "markers"}]
         drawn.append(foot)
-    return _figure(traces, log_axis(drawn), **more)
+    return _figure(traces, log_axis([*drawn, foot]), **more)
 
 
 def _numbers(found: Diagnosis) -> list[int]:

@@ -19,13 +19,14 @@ from graphsct.errors import GraphsctError
 from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages import render
+from graphsct.pages.figures import share_scales
 from graphsct.pages.tables import Head, table_view
 from graphsct.training.checkpoint import WEIGHTS, saving
 from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE
 from graphsct.training.run import Run
 from graphsct.training.seeds import Results, seed_folder
-from graphsct.training.words import COLUMNS, SELECT, describe, name_model, rows
+from graphsct.training.words import COLUMNS, SELECT, TITLES, describe, rows
 
 __all__ = ["best_run", "look_inside", "trained_page", "write_trained"]
 
@@ -81,22 +82,27 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
     names = [_heading(part) if len(found.parts) > 1 else "" for part in found.parts]
     columns = [Head(name, right=i > 0) for i, name in enumerate(COLUMNS)]
     pairs = list(zip(names, looks, strict=True))
+    parts = [inside(look, name) for name, look in pairs if isinstance(look, Diagnosis)]
+    histories = [
+        {"heading": name, "history": history(part.runs)}
+        for part, name in zip(found.parts, names, strict=True)
+    ]
+    for several, which in ((parts, "maps"), (parts, "curves"), (histories, "history")):
+        for drawn in zip(*(part[which] for part in several), strict=True):
+            share_scales([one.figure for one in drawn])
     return render(
         "trained.html",
-        title=f"{name_model(found.results.model)} on {found.data}",
+        title=f"{TITLES[found.results.model.model]} on {found.data}",
         plots=True,
         version=__version__,
         lead=describe(found),
         interrupted=found.interrupted,
-        parts=[inside(look, name) for name, look in pairs if isinstance(look, Diagnosis)],
+        parts=parts,
         rule=SELECT[found.results.config.select],
         unknown=[(name, look) for name, look in pairs if isinstance(look, str)],
         summary=table_view("Mean ± standard deviation over the seeds", columns, list(rows(found))),
         seeds=[_seeds(part, name) for part, name in zip(found.parts, names, strict=True)],
-        histories=[
-            {"heading": name, "history": history(part.runs)}
-            for part, name in zip(found.parts, names, strict=True)
-        ],
+        histories=histories,
         graph=card_view(describe_graph(graph, classified(data, graph.num_nodes))),
         settings=_settings(found),
     )
@@ -106,14 +112,12 @@ def _heading(results: Results) -> str:
     return f"control {results.model.control}" if results.model.control else "without control"
 
 
-_SEEDS = ("seed", "split", "test, %", "validation, %", "validation loss", "epoch", "of", "seconds")
-
-
 def _seeds(results: Results, heading: str) -> dict[str, Any]:
+    several = results.splits[0] is not None
     shown = [
         (
             f"{run.config.seed}{', interrupted' * run.interrupted}",
-            "" if split is None else str(split),
+            *([str(split)] if several else []),
             f"{100 * run.test_accuracy:.1f}",
             f"{100 * run.val_accuracy:.1f}",
             f"{run.val_loss:.4g}",
@@ -123,7 +127,8 @@ def _seeds(results: Results, heading: str) -> dict[str, Any]:
         )
         for run, split in zip(results.runs, results.splits, strict=True)
     ]
-    columns = [Head(name, right=i > 0) for i, name in enumerate(_SEEDS)]
+    names = ["test, %", "validation, %", "validation loss", "epoch", "of", "seconds"]
+    columns = [Head("seed", right=False), *map(Head, [*["split"] * several, *names])]
     return table_view(f"Every seed{', ' * bool(heading)}{heading}", columns, shown)
 
 
