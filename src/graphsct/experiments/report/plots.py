@@ -111,7 +111,7 @@ def _gain_plot(rows: list[Row]) -> Figure:
     return {
         "data": [paper, ours],
         "layout": {
-            "height": 80 + 24 * len(rows),
+            "height": 80 + 24 * max(2, len(rows)),
             "showlegend": False,
             "margin": MARGIN,
             "xaxis": {
