@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,28 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
         raise RuntimeError
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_errors_name_the_file_and_not_its_temporary_name(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it") as caught:
+        write_json(tmp_path, {})
+    assert caught.value.filename == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with (
+        pytest.raises(OSError, match="No such file") as caught,
+        replacing(tmp_path / "a.txt") as temporary,
+    ):
+        temporary.unlink()
+        temporary.read_text()
+    assert caught.value.filename == str(tmp_path / "a.txt")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+def test_a_place_that_takes_no_file_is_named_by_the_file():
+    path = Path("/proc/self/a.txt")
+    with pytest.raises(OSError, match="No such file") as caught:
+        write_json(path, {})
+    assert caught.value.filename == str(path)
 
 
 def test_others_may_read_it_as_the_umask_says(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import tempfile
@@ -21,8 +22,16 @@ def replacing(path: Path) -> Iterator[Path]:
     The folder is made if need be. The temporary name keeps the suffix, by which libraries choose
     the format.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; name a file in it", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    try:
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix
+        )
+    except OSError as error:
+        error.filename = str(path)  # nobody knows the temporary name
+        raise
     os.close(handle)
     temporary = Path(name)
     try:
@@ -30,7 +39,8 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())  # mkstemp hides files from everybody else
         temporary.replace(path)
     except OSError as error:
-        if error.filename is None:  # such as a full disk, which forgets where it is
+        # A full disk forgets where it is, and nobody knows the temporary name.
+        if error.filename in (None, name, temporary):
             error.filename = str(path)
         raise
     finally:

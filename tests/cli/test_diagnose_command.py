@@ -1,5 +1,6 @@
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -81,9 +82,19 @@ def test_files_are_written(tmp_path):
     figures = {
         f"{name}.{end}" for name in ("smoothness", "layers") for end in ("png", "svg", "csv")
     }
-    assert names == figures | {"diagnosis.json"}
+    assert names == figures | {"diagnosis.json", "page.html"}
     assert json.loads((tmp_path / "new" / "diagnosis.json").read_text())["healthy"]
-    assert "diagnosis.json" in result.stdout
+    assert "page.html diagnosis.json" in result.stdout
+    assert "GCN on demo" in (tmp_path / "new" / "page.html").read_text(encoding="utf-8")
+
+
+def test_without_plotly_all_but_the_page_is_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    result = run(*FAST, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("page.html is left out: plotly is not installed; run: pip")
+    assert (tmp_path / "smoothness.png").exists()
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_a_users_file_is_executed_and_that_is_said(mine):
@@ -140,7 +151,8 @@ def test_a_folder(folder):
     found = json.loads(result.stdout)
     assert "has no split: 48% of each class are drawn for training" in result.stderr
     assert found["data"] == "graph"
-    assert found["graph"] == {"nodes": 300, "edges": 900, "components": 3}
+    graph = found["graph"]
+    assert (graph["nodes"], graph["edges"], graph["components"]) == (300, 900, 3)
 
 
 @pytest.mark.parametrize(

@@ -37,3 +37,11 @@ def test_without_a_browser_the_page_is_there_all_the_same(tmp_path, monkeypatch)
     assert result.exit_code == 1
     assert result.stderr == f"graphsct: no browser could be started; open {out} yourself\n"
     assert out.exists()
+
+
+def test_a_folder_is_no_place_for_a_page(tmp_path):
+    for out in (tmp_path, "/"):
+        result = run("explore", "--out", out)
+        assert result.exit_code == 1
+        assert result.stderr == f"graphsct: {out}: is a folder; name a file in it\n"
+    assert list(tmp_path.iterdir()) == []

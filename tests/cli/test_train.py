@@ -1,6 +1,7 @@
 import json
 import os
 import signal
+import sys
 
 import pytest
 import torch
@@ -35,7 +36,21 @@ def test_it_prints_mean_and_deviation_and_writes_a_folder(out):
     assert "difference" not in result.stdout
     assert result.stderr == ""
     names = {path.name for path in out.iterdir()}
-    assert names == {"config.json", "results.json", "seed-0", "seed-1"}
+    assert names == {"config.json", "page.html", "results.json", "seed-0", "seed-1"}
+    assert f"{mean:.1f} ± {std:.1f}" in (out / "page.html").read_text(encoding="utf-8")
+    assert result.stdout.endswith(f"Written to {out}; the page is {out / 'page.html'}\n")
+
+
+def test_without_plotly_all_but_the_page_is_there(out, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    result = run(*FAST, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == (
+        'page.html is left out: plotly is not installed; run: pip install "graphsct[report]"\n'
+    )
+    assert {path.name for path in out.iterdir()} >= {"results.json", "seed-0"}
+    assert not (out / "page.html").exists()
+    assert result.stdout.endswith(f"Written to {out}\n")
 
 
 def test_json_is_one_object_with_the_promised_names(out):

@@ -126,7 +126,7 @@ def test_a_directed_graph_is_refused_with_the_way_out(data):
     with pytest.raises(GraphError, match="pass one as graph=Graph"):
         diagnose(model, directed)
     graph = Graph(directed.edge_index, data.num_nodes, symmetrize=True)
-    assert diagnose(model, directed, graph=graph).edges == data.graph.num_edges
+    assert diagnose(model, directed, graph=graph).graph.edges == data.graph.num_edges
 
 
 def test_a_model_that_gives_no_scores(data):

@@ -4,6 +4,7 @@ import faulty
 import pytest
 
 from graphsct import diagnose, nn
+from graphsct.datasets import edge_homophily
 from graphsct.diagnosis.diagnosis import WIDTH
 
 pytestmark = pytest.mark.usefixtures("seed")
@@ -14,10 +15,12 @@ def found(data):
     return diagnose(faulty.dead(), data)
 
 
-def test_plain_values_are_complete_and_json(found):
+def test_plain_values_are_complete_and_json(found, data):
     values = json.loads(found.to_json())
     assert values == json.loads(json.dumps(found.to_dict()))
-    assert values["graph"] == {"nodes": 300, "edges": 900, "components": 3}
+    graph = values["graph"]
+    assert (graph["nodes"], graph["edges"], graph["components"]) == (300, 900, 3)
+    assert graph["homophily"] == edge_homophily(data.edge_index, data.y)
     assert values["verdict"] == found.verdict
     assert [finding["kind"] for finding in values["findings"]] == ["dead", "vanishing gradient"]
     assert [layer["number"] for layer in values["layers"]] == [1, 2, 3, 4, 5, 6]

@@ -211,6 +211,18 @@ def test_pictures_follow_the_theme_and_the_width(opened):
     opened.until(f"document.querySelector('#curve').clientWidth < 660 && {fits}")
 
 
+def test_a_window_without_width_is_no_error_and_what_is_hidden_comes_back(opened):
+    opened.messages()
+    opened.run("document.body.style.display = 'none'")
+    move(opened, "slope", 1)
+    opened.run("new Promise((done) => setTimeout(done, 50))")
+    opened.run("document.body.style.display = ''")
+    opened.until(
+        "document.getElementById('h-s').textContent === document.getElementById('y-s').textContent"
+    )
+    assert opened.messages() == []
+
+
 def test_everything_has_a_name(opened):
     choose(opened, "Two components")
     nodes = opened.command("Accessibility.getFullAXTree")["nodes"]

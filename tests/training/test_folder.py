@@ -28,7 +28,8 @@ def used(tmp_path):
         (tmp_path / place).mkdir(parents=True)
         for name in ("run.json", "weights.safetensors", ".lock", "events.out.tfevents.1"):
             (tmp_path / place / name).write_text("old")
-    (tmp_path / "results.json").write_text("old")
+    for name in ("results.json", "page.html"):
+        (tmp_path / name).write_text("old")
     return tmp_path
 
 

@@ -96,7 +96,8 @@ def _study_table(study: DepthStudy) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from graphsct.cli.results import SELECT, percent
+    from graphsct.training.seeds import percent
+    from graphsct.training.words import SELECT
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("epoch chosen by")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
+from graphsct.cli.output import write_page
 
 if TYPE_CHECKING:
     import torch
@@ -96,7 +97,9 @@ def diagnose(
     symmetrize: Annotated[
         bool, options.flag("--symmetrize", "Add the reverse of each edge of a folder.", _OUT)
     ] = False,
-    out: Annotated[Path | None, options.option("Folder for JSON, CSV and figures.", _OUT)] = None,
+    out: Annotated[
+        Path | None, options.option("Folder for page.html, JSON, CSV and figures.", _OUT)
+    ] = None,
     as_json: Annotated[bool, options.as_json(_OUT)] = False,
 ) -> None:
     """Train a model, look inside, and say whether it over-smooths, dies or gets no gradient, in
@@ -212,6 +215,7 @@ def _write(found: Diagnosis, folder: Path) -> list[Path]:
     from graphsct.diagnosis.figures import write_figures
     from graphsct.files import write_json
 
-    path = folder / "diagnosis.json"
+    path, page = folder / "diagnosis.json", folder / "page.html"
     write_json(path, found.to_dict())
-    return [path, *write_figures(found, folder)]
+    written = write_page(page, partial(found.save_html, page))
+    return [*written, path, *write_figures(found, folder)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import typer
 
-__all__ = ["print_files", "print_json"]
+from graphsct.errors import MissingExtraError
+
+__all__ = ["print_files", "print_json", "write_page"]
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -24,3 +26,18 @@ def print_files(paths: Iterable[Path], as_json: bool, **more: Any) -> None:
         return
     for path in paths:
         typer.echo(path)
+
+
+def write_page(path: Path, write: Callable[[], object]) -> list[Path]:
+    """Write the page beside other results, or say on standard error which extra it needs.
+
+    Args:
+        path: of the page
+        write: writes it
+    """
+    try:
+        write()
+    except MissingExtraError as error:
+        typer.echo(f"{path.name} is left out: {error}", err=True)
+        return []
+    return [path]

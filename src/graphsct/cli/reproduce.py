@@ -256,7 +256,7 @@ def _run(
 
 
 def _line(outcome: Outcome) -> str:
-    from graphsct.cli.results import percent
+    from graphsct.training.seeds import percent
 
     if outcome.cell is None:
         return f"{outcome.key.name}: failed: {outcome.reason}"

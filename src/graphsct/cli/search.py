@@ -113,8 +113,8 @@ def search(
 def _show(found: Found, folder: Path) -> None:
     from rich.console import Console
 
-    from graphsct.cli.results import SELECT
     from graphsct.search.progress import show_score
+    from graphsct.training.words import SELECT
 
     console = Console(highlight=False)
     console.print(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from graphsct.cli import options
 from graphsct.cli.options import flag, option
-from graphsct.cli.output import print_json
+from graphsct.cli.output import print_json, write_page
 
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
@@ -78,8 +79,10 @@ def train(
     import torch
 
     from graphsct import datasets
+    from graphsct.diagnosis.page.runs import write_trained
     from graphsct.errors import TrainingError
     from graphsct.training.compare import compare_control
+    from graphsct.training.folder import PAGE
 
     if resume and force:
         raise TrainingError("--resume keeps the runs in a folder, --force deletes them: choose one")
@@ -104,7 +107,10 @@ def train(
     if as_json:
         print_json(found.to_dict(history=True))
     else:
-        _show(found, folder)
+        _show(found)
+    pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
+    if not as_json:
+        typer.echo("; the page is ".join(map(str, [f"Written to {folder}", *pages])))
     if found.interrupted:
         typer.echo(f"interrupted: the same command with --resume goes on in {folder}", err=True)
         raise typer.Exit(130)
@@ -139,12 +145,12 @@ def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in names}
 
 
-def _show(found: Comparison, folder: Path) -> None:
+def _show(found: Comparison) -> None:
     from rich.console import Console
 
-    from graphsct.cli.results import comparison_table, describe
+    from graphsct.cli.results import comparison_table
+    from graphsct.training.words import describe
 
     console = Console(highlight=False)
-    console.print(describe(found))
+    console.print(f"[bold]{found.data}[/]: {describe(found)}")
     console.print(comparison_table(found), "")
-    console.print(f"Written to {folder}", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from graphsct.diagnosis.advice import Advice
 from graphsct.diagnosis.calling import arguments
+from graphsct.diagnosis.card import GraphCard
 from graphsct.diagnosis.diagnose import diagnose
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
@@ -17,6 +18,7 @@ __all__ = [
     "Diagnosis",
     "Effect",
     "Finding",
+    "GraphCard",
     "LayerReport",
     "Reach",
     "Recorder",

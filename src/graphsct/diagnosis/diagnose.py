@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from graphsct.diagnosis.advice import advise
 from graphsct.diagnosis.calling import Call, prepare, undisturbed
+from graphsct.diagnosis.card import describe_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_features, find_layers
 from graphsct.diagnosis.measure import Contrast, check_finite, measure
@@ -19,7 +20,7 @@ from graphsct.diagnosis.verdict import Thresholds, judge
 from graphsct.errors import GraphError, ModelError
 from graphsct.graph import Graph
 
-__all__ = ["diagnose", "graph_of"]
+__all__ = ["classified", "diagnose", "graph_of"]
 
 
 def diagnose(
@@ -87,9 +88,7 @@ def diagnose(
     return Diagnosis(
         model=type(model).__name__,
         data=str(getattr(data, "name", None) or "data"),
-        nodes=graph.num_nodes,
-        edges=graph.num_edges,
-        components=graph.num_components,
+        graph=describe_graph(graph, classified(data, graph.num_nodes)),
         classes=classes,
         target=what,
         entry_gradient=float(entry_gradient),
@@ -123,12 +122,18 @@ def graph_of(data: Any) -> Graph:
         ) from error
 
 
-def _labels(data: Any) -> tuple[Tensor, Tensor] | None:
-    """Labels and the nodes to train on, if the data have them."""
-    y, mask = getattr(data, "y", None), getattr(data, "train_mask", None)
+def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
+    """The class of each node, if the data have that; shape: ``(n,)``."""
+    y = getattr(data, "y", None)
     if not isinstance(y, Tensor) or y.dim() != 1 or y.dtype != torch.long:
         return None
-    if not isinstance(mask, Tensor):
+    return None if num_nodes not in (None, len(y)) else y
+
+
+def _labels(data: Any) -> tuple[Tensor, Tensor] | None:
+    """Labels and the nodes to train on, if the data have them."""
+    y, mask = classified(data), getattr(data, "train_mask", None)
+    if y is None or not isinstance(mask, Tensor):
         return None
     nodes = mask[:, 0] if mask.dim() == 2 else mask
     return y, nodes & (y >= 0)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphsct.diagnosis.advice import Advice
+from graphsct.diagnosis.card import GraphCard
 from graphsct.diagnosis.effect import Effect
 from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.verdict import Finding, Thresholds, state_of
+from graphsct.files import write_text
 from graphsct.training.run import Run, versions
 
 if TYPE_CHECKING:
@@ -23,14 +27,12 @@ WIDTH = 118
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A model on some data, looked into. Print it, or take :meth:`to_dict`.
+    """A model on some data, looked into. Print it, take :meth:`to_dict` or :meth:`save_html`.
 
     Args:
         model: its class
         data: their name
-        nodes: of the graph
-        edges: of the graph, undirected
-        components: of the graph, connected
+        graph: its size, components, degrees and homophily
         classes: number of classes, ``None`` without labels
         target: what the gradients are of
         entry_gradient: norm of the gradient with respect to the input of the first layer
@@ -46,9 +48,7 @@ class Diagnosis:
 
     model: str
     data: str
-    nodes: int
-    edges: int
-    components: int
+    graph: GraphCard
     classes: int | None
     target: str
     entry_gradient: float
@@ -91,7 +91,7 @@ class Diagnosis:
         return {
             "model": self.model,
             "data": self.data,
-            "graph": {"nodes": self.nodes, "edges": self.edges, "components": self.components},
+            "graph": self.graph.to_dict(),
             "classes": self.classes,
             "target": self.target,
             "entry_gradient": self.entry_gradient,
@@ -113,6 +113,15 @@ class Diagnosis:
     def to_json(self) -> str:
         """The same as a JSON object."""
         return json.dumps(self.to_dict(), allow_nan=False)
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it as one HTML page that needs no network.
+
+        Drawing it in the browser is Plotly's work, which the extra ``report`` brings.
+        """
+        from graphsct.diagnosis.page import page
+
+        write_text(Path(path), page(self))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from graphsct.diagnosis.render import render

@@ -52,6 +52,7 @@ class LayerReport:
         channels: number of dimensions
         activation: before them, if it is ReLU or one of its kin
         smoothness: normalized smoothness of each dimension; 1 by definition if it is dead
+        sizes: root of the mean square of each dimension
         dead: numbers of the dimensions that are zero at every node
         quartiles: of the smoothness of the others, ``None`` if there are none
         norm: of all features
@@ -73,6 +74,7 @@ class LayerReport:
     channels: int
     activation: str | None
     smoothness: tuple[float, ...]
+    sizes: tuple[float, ...]
     dead: tuple[int, ...]
     quartiles: tuple[float, float, float] | None
     norm: float
@@ -160,6 +162,7 @@ def measure(
         channels=x.shape[1],
         activation=None if layer.activation is None else str(layer.activation),
         smoothness=tuple(s.tolist()),
+        sizes=tuple(scale * size for size in x.square().mean(0).sqrt().tolist()),
         dead=tuple(dead.nonzero()[:, 0].tolist()),
         quartiles=_quartiles(live) if len(live) else None,
         norm=scale * norm,

@@ -150,7 +150,7 @@ def control_layers(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Module:
     for layer in found.layers:
         if layer.where != "output" and " " not in layer.name:
             conv = model.get_submodule(layer.name)
-            controlled = add_control(conv, "pooled", num_components=found.components)
+            controlled = add_control(conv, "pooled", num_components=found.graph.components)
             parent, _, name = layer.name.rpartition(".")
             setattr(model.get_submodule(parent), name, controlled)
     return model

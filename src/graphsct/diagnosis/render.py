@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphsct.diagnosis.measure import LayerReport
-from graphsct.training.seeds import percent
+from graphsct.diagnosis.words import EFFECTS, effect_rows, size, trained, tried
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,11 +29,10 @@ def render(found: Diagnosis) -> Iterator[Any]:
 
     yield Text.assemble(
         (f"{found.model} on {found.data}", "bold"),
-        f": {found.nodes:,} nodes, {found.edges:,} edges, {found.components:,} connected "
-        f"component{'s' * (found.components > 1)}; {len(found.layers)} layers",
+        f": {size(found)}",
     )
     if found.run is not None:
-        yield Text(_training(found))
+        yield Text(trained(found.run))
     for line in found.verdict.splitlines():
         yield Text(line, style="bold green" if found.healthy else "bold red")
     yield Text()
@@ -45,28 +44,10 @@ def render(found: Diagnosis) -> Iterator[Any]:
             yield Text.assemble(("  " + advice.name, "bold"), f": {advice.why}")
             yield Text(f"      {advice.change}", style="cyan")
     if found.effects:
-        yield Text(f"\n{_tried(found)}", style="bold")
+        yield Text(f"\n{tried(found)}", style="bold")
         yield _effect_table(found)
     for name, reason in found.untried.items():
         yield Text(f"not tried: {name}: {reason}", style="dim")
-
-
-def _training(found: Diagnosis) -> str:
-    run = found.run
-    assert run is not None
-    return (
-        f"trained for {run.epochs} epochs, seed {run.config.seed}: test accuracy "
-        f"{run.test_accuracy:.1%}, validation {run.val_accuracy:.1%} at epoch {run.best_epoch}"
-    )
-
-
-def _tried(found: Diagnosis) -> str:
-    runs = found.effects[0].runs
-    rule = runs[0].config.select.replace("val_", "validation ")
-    return (
-        f"Tried, {len(runs)} seed{'s' * (len(runs) > 1)}, {runs[0].epochs} epochs, the epoch "
-        f"chosen by {rule}:"
-    )
 
 
 def _table(columns: Sequence[str], left: Sequence[str]) -> Table:
@@ -117,10 +98,7 @@ def _reach(layer: LayerReport) -> str:
 
 
 def _effect_table(found: Diagnosis) -> Table:
-    names = ("remedy", "test accuracy, %", "validation, %", "difference, paired")
-    table = _table(names, left=("remedy",))
-    for effect in found.effects:
-        difference = percent(effect.differences, sign="+")
-        shown = "" if effect is found.effects[0] else difference
-        table.add_row(effect.name, percent(effect.test), percent(effect.val), shown)
+    table = _table(EFFECTS, left=EFFECTS[:1])
+    for row in effect_rows(found):
+        table.add_row(*row)
     return table

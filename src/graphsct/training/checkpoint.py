@@ -24,11 +24,11 @@ from graphsct.training.config import TrainConfig
 from graphsct.training.identity import check_same
 from graphsct.training.run import Epoch, Run
 
-__all__ = ["RUN_FILES", "Checkpoint", "SingleRunFolder", "saving"]
+__all__ = ["RUN_FILES", "WEIGHTS", "Checkpoint", "SingleRunFolder", "saving"]
 
-_CHECKPOINT, _WEIGHTS = "checkpoint.safetensors", "weights.safetensors"
+_CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "weights.safetensors"
 _HISTORY, _RUN = "history.jsonl", "run.json"
-RUN_FILES = (_RUN, _CHECKPOINT, _WEIGHTS, _HISTORY)
+RUN_FILES = (_RUN, _CHECKPOINT, WEIGHTS, _HISTORY)
 _KEY = "graphsct"
 _WAY_OUT = "Use another folder, or delete this one"
 
@@ -92,7 +92,7 @@ class SingleRunFolder:
     def finish(self, run: Run, weights: dict[str, Tensor]) -> None:
         """Keep the result instead of the checkpoint."""
         with saving(self.folder):
-            self._write(_WEIGHTS, weights, {"identity": self.identity})
+            self._write(WEIGHTS, weights, {"identity": self.identity})
             write_jsonl(self.folder / _HISTORY, [record._asdict() for record in run.history])
             write_json(self.folder / _RUN, {**run.to_dict(), "identity": self.identity})
             (self.folder / _CHECKPOINT).unlink(missing_ok=True)
@@ -107,9 +107,9 @@ class SingleRunFolder:
         lines = (self.folder / _HISTORY).read_text(encoding="utf-8").splitlines()
         values["history"] = tuple(Epoch(**json.loads(line)) for line in lines)
         values["config"] = TrainConfig.from_dict(values["config"])
-        found = self._read(_WEIGHTS)
+        found = self._read(WEIGHTS)
         if found is None:
-            raise TrainingError(f"{path} is there, but no {_WEIGHTS}. {_WAY_OUT}")
+            raise TrainingError(f"{path} is there, but no {WEIGHTS}. {_WAY_OUT}")
         return Run(**values), found[0]
 
     def _write(self, name: str, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:

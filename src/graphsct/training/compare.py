@@ -19,7 +19,10 @@ from graphsct.training.run import versions
 from graphsct.training.seeds import Results, deviation, run_seeds, split_of
 from graphsct.training.trial import seeded
 
-__all__ = ["Comparison", "compare_control"]
+__all__ = ["WITHOUT", "Comparison", "compare_control"]
+
+#: Where the runs without control are, in the folder of those with it.
+WITHOUT = "without-control"
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def compare_control(
         )
         found = Comparison(name, count_splits(data), with_control)
         if compare and not found.interrupted:
-            plain, place = replace(model, control=None), folder / "without-control"
+            plain, place = replace(model, control=None), folder / WITHOUT
             without = run_seeds(
                 plain,
                 data,

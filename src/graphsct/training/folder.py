@@ -12,9 +12,9 @@ from graphsct.files import write_json
 from graphsct.training.checkpoint import RUN_FILES, saving
 from graphsct.training.identity import check_same
 
-__all__ = ["CONFIG", "RESULTS", "open_folder"]
+__all__ = ["CONFIG", "PAGE", "RESULTS", "open_folder"]
 
-CONFIG, RESULTS = "config.json", "results.json"
+CONFIG, RESULTS, PAGE = "config.json", "results.json", "page.html"
 
 # What the result depends on; the number of seeds and the versions may change.
 _SAME = ("data", "model", "train")
@@ -75,5 +75,5 @@ def _clear(folder: Path) -> None:
             path.unlink()
         if not any(place.iterdir()):
             place.rmdir()
-    for path in (*folder.glob(f"**/{RESULTS}"), folder / CONFIG):
+    for path in (*folder.glob(f"**/{RESULTS}"), folder / PAGE, folder / CONFIG):
         path.unlink(missing_ok=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphsct import __version__
@@ -17,6 +16,7 @@ from graphsct.experiments.report.words import summary
 from graphsct.experiments.tables import Column, Row, Table
 from graphsct.experiments.tables.render import heading
 from graphsct.pages import render
+from graphsct.pages.tables import Field
 
 __all__ = ["TITLE", "page"]
 
@@ -31,16 +31,6 @@ _VERDICTS = {
     "below": ("worse", "▼"),
     "agrees": ("level", "="),
 }
-
-
-@dataclass(frozen=True)
-class Field:
-    """One cell of an HTML table: text, CSS class, a sign before the text, and where it leads."""
-
-    text: str
-    kind: str = ""
-    sign: str = ""
-    link: str = ""
 
 
 def page(tables: Mapping[str, Table], cells: Sequence[Cell], drawings: Sequence[Drawing]) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from graphsct.experiments.paper import DATASETS, MODELS
 from graphsct.experiments.tables import Row, Table
+from graphsct.pages.figures import BLUE, MARGIN, ORANGE, Figure
 
 __all__ = ["BASE", "SCT", "depth_plots", "gain_plots"]
 
-# Colours that stand out on white and on black; marks and dashes say the same without colour.
-BASE, SCT = "#DD6510", "#3B8FD4"
+BASE, SCT = ORANGE, BLUE
 _MARKS = {False: "circle", True: "square"}
-_MARGIN = {"l": 8, "r": 8, "t": 12, "b": 8}
-
-Figure = dict[str, Any]
 
 
 def depth_plots(table: Table) -> dict[str, Figure]:
@@ -38,7 +34,7 @@ def _depth_plot(rows: list[Row]) -> Figure:
         "layout": {
             "height": 280,
             "showlegend": False,
-            "margin": _MARGIN,
+            "margin": MARGIN,
             "xaxis": {"type": "category", "title": {"text": "layers"}},
             "yaxis": {"title": {"text": "test accuracy, %"}},
         },
@@ -115,9 +111,9 @@ def _gain_plot(rows: list[Row]) -> Figure:
     return {
         "data": [paper, ours],
         "layout": {
-            "height": 80 + 24 * len(rows),
+            "height": 80 + 24 * max(2, len(rows)),
             "showlegend": False,
-            "margin": _MARGIN,
+            "margin": MARGIN,
             "xaxis": {
                 "title": {"text": "points gained by SCT"},
                 "rangemode": "tozero",

@@ -58,7 +58,11 @@ const fillings = {
 const largest = () => LIMIT + Math.max(...unpool(state.graph, state.alpha).map(Math.abs));
 const zScales = () => stemScales(find("z-stems"), state.graph, largest());
 
+// A window may have no width for a while; the observer draws when it has one.
+const unseen = () => find("main").clientWidth === 0;
+
 function draw() {
+  if (unseen()) return;
   const { graph, z, alpha, component, slope } = state;
   const y = shift(graph, z, alpha);
   const h = activate(y, slope);
@@ -105,6 +109,7 @@ function drawCaution(h) {
 }
 
 function drawControl() {
+  if (unseen()) return;
   const paths = trajectories(figure, state.control);
   drawTrajectories(find("trajectory"), figure, paths);
   find("control").value = state.control;

@@ -1,0 +1,65 @@
+"""The graph's card on a page: its facts, its degrees and its components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphsct.diagnosis.card import GraphCard
+from graphsct.pages.figures import BLUE, Drawn, layout, log_axis
+
+__all__ = ["card_view"]
+
+
+def card_view(card: GraphCard) -> dict[str, Any]:
+    """Facts by name, and figures of what varies."""
+    drawn = [
+        _counts("Neighbours of a node", "neighbours", "nodes", card.degrees),
+        _counts("Nodes of a component", "nodes", "components", card.sizes),
+    ]
+    return {
+        "facts": _facts(card),
+        "figures": drawn if len(card.sizes) > 1 else drawn[:1],
+    }
+
+
+def _facts(card: GraphCard) -> dict[str, str]:
+    low, high = card.degrees[0][0], card.degrees[-1][0]
+    facts = {
+        "nodes": f"{card.nodes:,}",
+        "edges": f"{card.edges:,}",
+        "connected components": f"{card.components:,}",
+        "nodes in the largest": f"{card.largest:,} ({card.largest / card.nodes:.0%})",
+        "nodes without a neighbour": f"{card.isolated:,}",
+        "neighbours of a node": f"{low:,} to {high:,}, mean {card.mean_degree:.1f}, median "
+        f"{card.median_degree:g}",
+    }
+    unknown = "unknown without labels" if card.edges else "no edges"
+    shown = unknown if card.homophily is None else f"{card.homophily:.2f}"
+    return facts | {"edges inside a class (homophily)": shown}
+
+
+def _counts(title: str, what: str, of: str, pairs: Sequence[tuple[int, int]]) -> Drawn:
+    """How many there are of each size, both axes logarithmic; zero is told as a fact."""
+    shown = [(value, count) for value, count in pairs if value]
+    figure = {
+        "data": [
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "x": [value for value, _ in shown],
+                "y": [count for _, count in shown],
+                "marker": {"color": BLUE, "size": 8, "opacity": 0.8},
+                "hovertemplate": f"{what}: %{{x:,}}<br>{of}: %{{y:,}}<extra></extra>",
+            }
+        ],
+        "layout": layout(
+            260,
+            legend=False,
+            hovermode="closest",
+            xaxis=log_axis([value for value, _ in shown], title={"text": what}),
+            yaxis=log_axis([count for _, count in shown], title={"text": of}),
+        ),
+    }
+    low, high = pairs[0][0], pairs[-1][0]
+    return Drawn(title, figure, f"How many {of} have how many {what}: from {low:,} to {high:,}")

@@ -1,0 +1,254 @@
+"""Curves of a diagnosis: every measure by layer, what is not healthy shaded."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from graphsct.diagnosis.diagnosis import Diagnosis
+from graphsct.diagnosis.measure import LayerReport
+from graphsct.diagnosis.page.maps import layer_axis
+from graphsct.pages.figures import (
+    BLUE,
+    GREY,
+    ORANGE,
+    Drawn,
+    Figure,
+    curve,
+    layout,
+    log_axis,
+    positive,
+)
+
+__all__ = ["curves", "middle_reach"]
+
+_SHADE = "rgba(213, 74, 40, 0.16)"
+
+
+def curves(found: Diagnosis) -> list[Drawn]:
+    """One figure a measure."""
+    sick = [number for number, state in enumerate(found.states, 1) if state != "healthy"]
+    starved = [f.layers for f in found.findings if f.kind == "vanishing gradient"]
+    drawn = [
+        (_smoothness(found), sick),
+        (_rank(found), sick),
+        (_distance(found), sick),
+        (_energy(found), sick),
+        (_norm(found), sick),
+        (_gradient(found), starved[0] if starved else []),
+    ]
+    return [_finish(found, one, bad) for one, bad in drawn]
+
+
+class Middle(NamedTuple):
+    """Between which values control could move ``s``, and where the layer stands in between."""
+
+    low: float
+    high: float
+    place: float | None
+
+
+def middle_reach(layer: LayerReport) -> Middle | None:
+    """What control could reach: medians of the live dimensions."""
+    dead = set(layer.dead)
+    live = [number for number in range(layer.channels) if number not in dead]
+    if layer.reach is None or not live:
+        return None
+    lower, upper = layer.reach.lower, layer.reach.upper
+    return Middle(
+        statistics.median(lower[number] for number in live),
+        statistics.median(upper[number] for number in live),
+        layer.reach.position,
+    )
+
+
+def _finish(found: Diagnosis, drawn: Drawn, bad: Sequence[int]) -> Drawn:
+    """Give a figure its axis, and shade the layers that are not healthy."""
+    shape = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    shape |= {"fillcolor": _SHADE, "line": {"width": 0}}
+    drawn.figure["layout"] |= {
+        "xaxis": layer_axis(found),
+        "shapes": [
+            *({**shape, "x0": number - 0.5, "x1": number + 0.5} for number in bad),
+            *drawn.figure["layout"].get("shapes", []),
+        ],
+    }
+    return drawn
+
+
+def _figure(traces: Sequence[Figure], axis: Figure, **more: Any) -> Figure:
+    return {"data": list(traces), "layout": layout(yaxis=axis, **more)}
+
+
+def _log(traces: list[Figure], foot: float = math.inf, **more: Any) -> Figure:
+    """Curves on a logarithmic axis; where the last has nothing to draw, a mark at its foot.
+
+    Args:
+        traces: from :func:`curve`
+        foot: what the marks must be below, besides the curves
+        **more: of the layout
+    """
+    x, y = traces[-1]["x"], traces[-1]["y"]
+    drawn = [value for trace in traces for value in trace["y"] if value is not None]
+    gaps = [number for number, value in zip(x, y, strict=True) if value is None]
+    if gaps:
+        foot = min([foot, *drawn]) / 10 if drawn else 1.0
+        zeros = curve(gaps, [foot] * len(gaps), "exactly zero", ORANGE, mark="x", hover="0")
+        traces = [*traces, {**zeros, "mode": "markers"}]
+        drawn.append(foot)
+    return _figure(traces, log_axis([*drawn, foot]), **more)
+
+
+def _numbers(found: Diagnosis) -> list[int]:
+    return list(range(1, len(found.layers) + 1))
+
+
+def _smoothness(found: Diagnosis) -> Drawn:
+    x = _numbers(found)
+    quartiles = [layer.quartiles or (None, None, None) for layer in found.layers]
+    median = [middle for _, middle, _ in quartiles]
+    spread = {
+        "symmetric": False,
+        "array": [0 if m is None or h is None else h - m for _, m, h in quartiles],
+        "arrayminus": [0 if m is None or low is None else m - low for low, m, _ in quartiles],
+        "thickness": 1.2,
+        "width": 0,
+    }
+    line = curve(x, median, "median s, quartiles", BLUE, error_y=spread, hover="%{y:.4f}")
+    bars = _reach(found)
+    traces = [line] if bars is None else [bars, line]
+    return Drawn(
+        "Normalized smoothness, and what control could reach",
+        _figure(traces, {"range": [-0.03, 1.03]}),
+        _says("Median normalized smoothness", median),
+        "Of the live dimensions. Bars: where a shift inside the eigenspace before the activation "
+        "could bring s, where the activation is known.",
+    )
+
+
+def _reach(found: Diagnosis) -> Figure | None:
+    """A bar from the least to the largest median of ``s`` that control could bring about."""
+    every = [(number, middle_reach(layer)) for number, layer in enumerate(found.layers, 1)]
+    known = [(number, *reach) for number, reach in every if reach is not None]
+    if not known:
+        return None
+    return {
+        "type": "bar",
+        "name": "in reach of control",
+        "x": [number for number, *_ in known],
+        "base": [low for _, low, _, _ in known],
+        "y": [high - low for _, low, high, _ in known],
+        "width": 0.7,
+        "marker": {"color": ORANGE, "opacity": 0.35, "line": {"width": 0}},
+        "customdata": [
+            [low, high, "" if place is None else f", the layer stands at {place:.0%} of it"]
+            for _, low, high, place in known
+        ],
+        "hovertemplate": "%{customdata[0]:.4f} to %{customdata[1]:.4f}%{customdata[2]}",
+    }
+
+
+def _rank(found: Diagnosis) -> Drawn:
+    x, layers = _numbers(found), found.layers
+    rank = [layer.effective_rank for layer in layers]
+    live = [layer.channels - len(layer.dead) for layer in layers]
+    widest = max(layer.channels for layer in layers)
+    traces = [
+        curve(x, positive(live), "live dimensions", GREY, dash="dot", mark="diamond"),
+        curve(x, positive(rank), "effective rank", BLUE),
+        curve(
+            x,
+            positive([layer.contrast_rank for layer in layers]),
+            "of what tells nodes apart",
+            ORANGE,
+            dash="dash",
+            mark="square",
+        ),
+    ]
+    return Drawn(
+        "Effective rank",
+        _figure(traces, log_axis([1, widest], range=[-0.05, math.log10(1.1 * widest)])),
+        _says("Effective rank", rank),
+        "In how many directions nodes differ. A rank of 1 leaves a single number a node.",
+    )
+
+
+def _distance(found: Diagnosis) -> Drawn:
+    x, layers = _numbers(found), found.layers
+    distance = [layer.distance for layer in layers]
+    share = [layer.relative_distance for layer in layers]
+    contrast = [layer.contrast for layer in layers]
+    traces = [
+        curve(x, positive(distance), "distance", GREY, dash="dot", mark="diamond"),
+        curve(x, positive(share), "over the norm", BLUE),
+        curve(x, positive(contrast), "contrast", ORANGE, dash="dash", mark="square"),
+    ]
+    return Drawn(
+        "Distance to the eigenspace",
+        _log(traces),
+        _says("Distance to the eigenspace over the norm", share),
+        "Contrast: the share of the norm that tells the nodes of a component apart, constants "
+        "taken off.",
+    )
+
+
+def _energy(found: Diagnosis) -> Drawn:
+    x, layers = _numbers(found), found.layers
+    energy = [layer.normalized_dirichlet_energy for layer in layers]
+    plain = [layer.dirichlet_energy for layer in layers]
+    traces = [
+        curve(x, positive(plain), "plain", GREY, dash="dot", mark="diamond"),
+        curve(x, positive(energy), "normalized", BLUE),
+    ]
+    return Drawn(
+        "Dirichlet energy",
+        _log(traces),
+        _says("Normalized Dirichlet energy", energy),
+        "How much neighbours differ; normalized, the scale is taken out.",
+    )
+
+
+def _norm(found: Diagnosis) -> Drawn:
+    x, layers = _numbers(found), found.layers
+    norm, entry = [layer.norm for layer in layers], [layer.size for layer in layers]
+    traces = [
+        curve(x, positive(norm), "norm", BLUE),
+        curve(x, positive(entry), "of an entry", GREY, dash="dot", mark="diamond"),
+    ]
+    return Drawn(
+        "Feature norm",
+        _log(traces),
+        _says("Norm of the features", norm),
+        f"Of an entry: root of the mean square; below {found.thresholds.faded:g} a layer is called "
+        "faded.",
+    )
+
+
+def _gradient(found: Diagnosis) -> Drawn:
+    x = _numbers(found)
+    norms = [layer.gradient_norm for layer in found.layers]
+    limit = found.thresholds.gradient * norms[-1]
+    line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": limit, "y1": limit}
+    line["line"] = {"color": GREY, "width": 1.5, "dash": "dash"}
+    traces = [curve(x, positive(norms), "gradient", BLUE)]
+    return Drawn(
+        "Gradient norm",
+        _log(traces, limit or math.inf, shapes=[line] if limit else []),
+        _says("Norm of the gradient", norms),
+        f"Of {found.target}. Below the dashed line, {found.thresholds.gradient:g} of the last "
+        "layer, it vanishes, unless a shortcut brings it to the input.",
+    )
+
+
+def _says(what: str, values: Sequence[float | None]) -> str:
+    """A curve in words."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return f"{what} by layer: no dimension is alive"
+    ends = f"{known[0]:.3g} in the first layer, {known[-1]:.3g} in the last"
+    return (
+        f"{what} by layer: {ends}, between {min(known):.3g} and {max(known):.3g}; the numbers are "
+        "in the table of layers"
+    )
