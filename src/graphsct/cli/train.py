@@ -15,7 +15,7 @@ from graphsct.cli.output import print_json
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
 
-__all__ = ["app"]
+__all__ = ["app", "show"]
 
 app = typer.Typer(add_completion=False)
 
@@ -32,6 +32,10 @@ _EXAMPLES = options.examples(
         "graphsct train --data cora --config best.json --seeds 3 --json",
     ),
     ("Go on after an interruption", "graphsct train --data cora --resume"),
+    (
+        "One process for each part of a large graph",
+        "graphsct train --data parts --distributed --seeds 1",
+    ),
 )
 
 
@@ -70,6 +74,17 @@ def train(
     force: Annotated[bool, flag("--force", "Delete the runs in one that exists.", _RUN)] = False,
     threads: Annotated[int | None, options.threads(_RUN)] = None,
     tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
+    distributed: Annotated[
+        bool,
+        flag(
+            "--distributed",
+            "One process for each part of --data, a folder of 'graphsct data partition'.",
+            _RUN,
+        ),
+    ] = False,
+    timeout: Annotated[
+        float, option("Seconds that these processes wait for each other.", _RUN, True, min=1)
+    ] = 600.0,
     as_json: Annotated[bool, options.as_json(_RUN)] = False,
 ) -> None:
     """Train a model on a data set with several seeds and print the mean test accuracy ± its
@@ -86,6 +101,11 @@ def train(
     if threads is not None:
         torch.set_num_threads(threads)
     model_config, train_config = _configs(config, ctx.params)
+    if distributed:
+        from graphsct.cli.processes import train_together
+
+        train_together(ctx, model_config, train_config)
+        return
     loaded = datasets.load(data, root, normalize=normalize)
     name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
     folder = out or Path("results/train") / f"{name}-{model_config.depth}"
@@ -101,10 +121,7 @@ def train(
         force=force,
         tensorboard=tensorboard,
     )
-    if as_json:
-        print_json(found.to_dict(history=True))
-    else:
-        _show(found, folder)
+    show(found, folder, as_json)
     if found.interrupted:
         typer.echo(f"interrupted: the same command with --resume goes on in {folder}", err=True)
         raise typer.Exit(130)
@@ -139,11 +156,15 @@ def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in names}
 
 
-def _show(found: Comparison, folder: Path) -> None:
+def show(found: Comparison, folder: Path, as_json: bool) -> None:
+    """Print what came out, for a person or for a machine."""
     from rich.console import Console
 
     from graphsct.cli.results import comparison_table, describe
 
+    if as_json:
+        print_json(found.to_dict(history=True))
+        return
     console = Console(highlight=False)
     console.print(describe(found))
     console.print(comparison_table(found), "")
