@@ -9,14 +9,15 @@ import torch
 from graphsct import DataError, ModelError, TrainingError, datasets, nn
 from graphsct import fit as fit_alone
 from graphsct.distributed import Part, fit, train, write_partition
+from graphsct.distributed.norm import GlobalBatchNorm
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.trial import seeded
 
-CONFIG = TrainConfig(epochs=12, checkpoint_every=5)
+CONFIG = TrainConfig(epochs=8, checkpoint_every=3)
 #: By hand and by autograd, which draw their dropout in different ways; dense and sparse features.
 MODELS = {
     "engine": dict(model="gcn", control="pooled", conv_dropout=0.3),
-    "autograd": dict(model="gcnii", control="gated", norm="BatchNorm"),
+    "autograd": dict(model="gcnii", control="gated", normed=True),
 }
 
 
@@ -29,9 +30,12 @@ def words():
     return data
 
 
-def build(data, **settings):
+def build(data, normed=False, **settings):
     with seeded(0):
-        return ModelConfig(depth=2, hidden=8, **settings).build(data)
+        model = ModelConfig(depth=2, hidden=8, **settings).build(data)
+    if normed:
+        model.norms = torch.nn.ModuleList(torch.nn.BatchNorm1d(8) for _ in model.norms)
+    return model
 
 
 def exact(model):
@@ -84,11 +88,11 @@ def stop_and_go_on(folder, place):
     for settings in MODELS.values():
         own = place / settings["model"]
         with pytest.raises(StopError):
-            fit(build(part, **settings), part, CONFIG, folder=own, callbacks=[stop_at(8)])
+            fit(build(part, **settings), part, CONFIG, folder=own, callbacks=[stop_at(5)])
         seen = []
         model = build(part, **settings)
         run = fit(model, part, CONFIG, folder=own, callbacks=[seen.append])
-        assert seen[0].epoch == 6
+        assert seen[0].epoch == 4
         whole = build(part, **settings)
         assert fit(whole, part, CONFIG).history == run.history
         assert exact(whole) == exact(model)
@@ -170,6 +174,19 @@ def train_small(folder, place):
     config = ModelConfig(depth=2, hidden=8, control="pooled")
     found = train(config, part, CONFIG, range(2), folder=place, compare=True)
     return found.to_dict()["test_mean"], found.results.splits
+
+
+def test_norms_of_pyg_are_over_all_processes_too(alone, tmp_path):
+    data = words()
+    write_partition(data, tmp_path / "parts", 1)
+    settings = dict(model="gcn", norm="BatchNorm", dropout=0.0)
+    expected = fit_alone(build(data, **settings), data, CONFIG, split=0)
+    part = Part.load(tmp_path / "parts")
+    model = build(part, **settings)
+    run = fit(model, part, CONFIG, split=0)
+    assert isinstance(model.norms[0].module, GlobalBatchNorm)
+    losses = ([epoch.val_loss for epoch in found.history] for found in (run, expected))
+    assert next(losses) == pytest.approx(next(losses), abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,7 @@ from graphsct.distributed import joined
 
 # Children of a server that has imported everything: they start at once.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["torch_geometric.data", "torch_geometric.nn", "graphsct.nn", "graphsct.distributed"]
-)
+PROCESSES.set_forkserver_preload(["torch_geometric.data", "graphsct.nn", "graphsct.distributed"])
 SECONDS = 300.0
 
 

@@ -90,10 +90,10 @@ def _after_restarts(timeout: timedelta) -> dict[str, Any]:
     """
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
         return {}
-    place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-    store = dist.PrefixStore(f"start-{restarts()}", dist.TCPStore(*place, timeout=timeout))
-    numbers = {"rank": int(os.environ["RANK"]), "world_size": int(os.environ["WORLD_SIZE"])}
-    return {"store": store, **numbers}
+    meeting: Any = dist
+    store, number, count = next(meeting.rendezvous("env://", timeout=timeout))
+    own = meeting.PrefixStore(f"start-{restarts()}", store)
+    return {"store": own, "rank": number, "world_size": count}
 
 
 def _is_lost(error: RuntimeError) -> bool:
