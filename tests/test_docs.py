@@ -60,6 +60,9 @@ def test_commands_and_their_options_exist(words):
     match words:
         case ["graphsct", *_]:
             parse(words)
+        case ["torchrun", *rest]:
+            command, *options = rest[rest.index("graphsct.distributed") + 1 :]
+            parse(["graphsct", command, "--distributed", *options])
         case ["make", target]:
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text("utf-8"), re.M)
         case ["pip", "install", *what]:

@@ -10,13 +10,13 @@ probability of being kept, so that the expectation is exact.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["Lanes", "Rate", "dropout"]
+__all__ = ["Lanes", "Noise", "Rate", "dropout"]
 
 _threshold = torch.ops.aten.threshold_backward
 
@@ -78,6 +78,13 @@ class Lanes:
         return words
 
 
+class Noise(Protocol):
+    """Another source of lanes than PyTorch's generator."""
+
+    def lanes(self, shape: torch.Size, rate: Rate) -> Tensor:
+        """The lanes of the next features to be dropped, of their shape."""
+
+
 class _Dropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, lanes: Tensor, rate: Rate) -> Tensor:
@@ -92,14 +99,18 @@ class _Dropout(torch.autograd.Function):
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def dropout(x: Tensor, p: float) -> Tensor:
+def dropout(x: Tensor, p: float, noise: Noise | None = None) -> Tensor:
     """Set each entry to zero with probability ``p`` and scale up the others.
 
     Args:
         x: dense, of any shape
         p: the rate, in [0, 1)
+        noise: where random numbers come from, if not from PyTorch's generator
     """
     rate = Rate(p)
-    words = torch.from_numpy(Lanes().reseed().words(rate.words(x.numel())).view(np.int64))
-    lanes = rate.lanes(words, x.numel()).view(x.shape).to(x.device)
-    return _Dropout.apply(x, lanes, rate)  # type: ignore[no-any-return, no-untyped-call]
+    if noise is None:
+        words = torch.from_numpy(Lanes().reseed().words(rate.words(x.numel())).view(np.int64))
+        lanes = rate.lanes(words, x.numel()).view(x.shape)
+    else:
+        lanes = noise.lanes(x.shape, rate)
+    return _Dropout.apply(x, lanes.to(x.device), rate)  # type: ignore[no-any-return, no-untyped-call]

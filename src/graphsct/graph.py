@@ -11,12 +11,13 @@ from scipy.sparse import issparse
 from torch import Tensor
 
 from graphsct import ops
+from graphsct.dropout import Noise
 from graphsct.edges import Adjacency, build_adjacency
 from graphsct.errors import GraphError
 from graphsct.sampling import restrict
 from graphsct.spectrum import Extremes, extreme_eigenvalues
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "operator"]
 
 _DTYPES = (torch.float32, torch.float64)
 
@@ -64,6 +65,9 @@ class Graph:
         tensor([2., 3., 2., 1.])
     """
 
+    #: Where dropout of features on this graph gets its random numbers, if not from PyTorch.
+    noise: Noise | None = None
+
     def __init__(
         self,
         edge_index: Any,
@@ -89,14 +93,6 @@ class Graph:
         if dtype not in _DTYPES:
             raise GraphError(f"dtype is {dtype}, expected torch.float32 or torch.float64")
         n = len(adjacency.degree)
-        inverse_root = adjacency.degree.rsqrt()
-        if adjacency.weight is None:  # weights may be so small or large that float32 overflows
-            inverse_root = inverse_root.to(dtype)
-        values = inverse_root.index_select(0, adjacency.columns)
-        if adjacency.weight is not None:
-            values *= adjacency.weight
-        repeats = adjacency.starts.diff()
-        values *= inverse_root.repeat_interleave(repeats, output_size=len(values))
         volume, component = adjacency.volume, adjacency.component
         basis = (adjacency.degree / volume[component]).sqrt()
 
@@ -106,15 +102,16 @@ class Graph:
         #: Whether nodes of the whole graph are missing, so that :meth:`pool` is an estimate.
         self.is_sample = n < adjacency.whole
         self.degree = adjacency.degree.to(device, dtype)
+        self.matrix = operator(
+            adjacency.starts,
+            adjacency.columns,
+            adjacency.weight,
+            adjacency.degree,
+            adjacency.degree,
+            dtype,
+        ).to(device)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse")
-            self.matrix = torch.sparse_csr_tensor(
-                adjacency.starts,
-                adjacency.columns,
-                values.to(dtype),
-                size=(n, n),
-                check_invariants=False,
-            ).to(device)
             membership = ops.Membership.build(basis.to(dtype), component, len(volume)).to(device)
             pooling, gain = membership, None
             if self.is_sample:
@@ -349,6 +346,42 @@ class Graph:
         return (
             f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
             f"num_components={self.num_components})"
+        )
+
+
+def operator(
+    starts: Tensor,
+    columns: Tensor,
+    weight: Tensor | None,
+    row_degree: Tensor,
+    column_degree: Tensor,
+    dtype: torch.dtype,
+) -> Tensor:
+    r"""Rows of :math:`\mathbf G` in CSR, :math:`a_{ij} / \sqrt{d_i d_j}`.
+
+    Args:
+        starts: where each row starts; shape: ``(rows + 1,)``
+        columns: shape: ``(entries,)``
+        weight: :math:`a_{ij}`, one if left out; shape: ``(entries,)``
+        row_degree: :math:`d_i`, augmented, in float64; shape: ``(rows,)``
+        column_degree: :math:`d_j`; shape: ``(columns,)``
+        dtype: of the result
+    """
+    left, right = row_degree.rsqrt(), column_degree.rsqrt()
+    if weight is None:  # weights may be so small or large that float32 overflows
+        left, right = left.to(dtype), right.to(dtype)
+    values = right.index_select(0, columns)
+    if weight is not None:
+        values *= weight
+    values *= left.repeat_interleave(starts.diff(), output_size=len(values))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse")
+        return torch.sparse_csr_tensor(
+            starts,
+            columns,
+            values.to(dtype),
+            size=(len(row_degree), len(column_degree)),
+            check_invariants=False,
         )
 
 

@@ -142,3 +142,28 @@ def test_the_command_starts_without_heavy_imports():
     code = "import sys, graphsct.cli.data; print({'torch_geometric', 'pyarrow'} & {*sys.modules})"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "set()\n"
+
+
+def test_partition_divides_a_data_set(tmp_path):
+    shown = run("partition", "demo", "--parts", 2, "--out", tmp_path)
+    assert "demo (generated) in 2 parts" in shown
+    assert "3 of 3 components are in several parts" in shown
+    assert "use --force" in run("partition", "demo", "--parts", 2, "--out", tmp_path, code=1)
+    options = ["--out", tmp_path, "--method", "metis", "--force", "--json"]
+    found = json.loads(run("partition", "demo", "--parts", 3, *options))
+    assert (found["method"], len(found["parts"]), found["folder"]) == ("metis", 3, str(tmp_path))
+    assert sum(part["nodes"] for part in found["parts"]) == 300
+
+
+def test_partition_takes_a_folder(tmp_path):
+    (tmp_path / "edges.csv").write_text("0,1\n1,2\n2,3\n")
+    (tmp_path / "features.csv").write_text("1,0\n0,1\n1,1\n2,1\n")
+    (tmp_path / "labels.csv").write_text("0\n1\n0\n1\n")
+    for part, nodes in [("train", "0\n1\n"), ("val", "2\n"), ("test", "3\n")]:
+        (tmp_path / f"{part}.csv").write_text(nodes)
+    arguments = [tmp_path, "--parts", 2, "--out", tmp_path / "parts"]
+    assert "symmetrize" in run("partition", *arguments, code=1)
+    found = json.loads(run("partition", *arguments, "--symmetrize", "--json"))
+    assert (found["nodes"], found["edges"], found["classes"]) == (4, 3, 2)
+    refused = run("partition", *arguments, "--symmetrize", "--normalize", code=1)
+    assert "is a folder, whose features are taken as they are" in refused

@@ -9,10 +9,11 @@ import typer
 from typer.testing import CliRunner
 
 from graphsct.cli import app, options
-from graphsct.cli.data import LEAKY
+from graphsct.cli.data import LEAKY, METHODS
 from graphsct.cli.figure import NUMBERS
 from graphsct.datasets.catalog import CATALOG
 from graphsct.datasets.load import GENERATED
+from graphsct.distributed import partition
 from graphsct.experiments import paper
 from graphsct.experiments.figures import FIGURES
 from graphsct.nn.control import CONTROLS
@@ -45,6 +46,7 @@ def test_names_are_those_that_there_are():
     assert set(options.SELECTIONS) == set(SELECTIONS)
     assert tuple(map(str, FIGURES)) == NUMBERS
     assert {*LEAKY} < {*CATALOG}
+    assert tuple(partition.METHODS) == METHODS
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

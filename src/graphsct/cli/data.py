@@ -24,11 +24,15 @@ app = typer.Typer(
     epilog=options.examples(
         ("What there is, and where", "graphsct data list"),
         ("Whether the files of Cora are right", "graphsct data verify cora"),
+        ("For several processes", "graphsct data partition cora --parts 2 --out parts"),
     ),
 )
 
 #: The sets with duplicate nodes.
 LEAKY = ("chameleon", "squirrel")
+
+#: How nodes are divided among processes.
+METHODS = ("contiguous", "metis")
 
 Root = Annotated[Path | None, options.root()]
 Json = Annotated[bool, options.as_json()]
@@ -157,6 +161,57 @@ def leaks(
         rows = [{**row, "share": f"{row['leaked'] / row['test']:.0%}"} for row in entry["splits"]]
         caption = f"drop_duplicates=True keeps {entry['kept']:,} of {entry['nodes']:,} nodes"
         _table(f"Test nodes of {name} with a duplicate in training", rows, caption=caption)
+
+
+@app.command(
+    epilog=options.examples(
+        ("For two processes", "graphsct data partition cora --parts 2 --out parts"),
+        (
+            "With few edges between them (graphsct[metis])",
+            "graphsct data partition physics --parts 4 --method metis --out parts",
+        ),
+    )
+)
+def partition(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A data set of 'graphsct data list', demo, or a folder with your own graph.",
+            autocompletion=options.among(options.DATASETS),
+        ),
+    ],
+    parts: Annotated[int, options.option("One for each process.", min=1)],
+    out: Annotated[Path, options.option("Folder to write to.")],
+    method: Annotated[
+        str,
+        options.option("contiguous or metis.", default=True, autocompletion=options.among(METHODS)),
+    ] = "contiguous",
+    normalize: Annotated[bool, options.normalize()] = False,
+    symmetrize: Annotated[bool, options.symmetrize()] = False,
+    force: Annotated[bool, options.flag("--force", "Replace a partition that exists.")] = False,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """Divide a data set among processes, for 'graphsct train --distributed'."""
+    from graphsct.cli.inputs import load_or_read
+    from graphsct.distributed.write import write_partition
+
+    data = load_or_read(name, root, symmetrize=symmetrize, normalize=normalize)
+    layout = write_partition(data, out, parts, method=method, force=force)
+    if as_json:
+        print_json({**layout.to_dict(), "folder": str(out)})
+        return
+    rows = [
+        {"part": i, "nodes": piece.nodes, "entries": piece.entries, "halo": piece.halo}
+        for i, piece in enumerate(layout.parts)
+    ]
+    crossing = f"{layout.crossing:,} of {layout.components:,} components are in several parts"
+    _table(
+        f"{layout.name} in {len(rows)} parts",
+        rows,
+        caption=f"entries: of the operator; halo: nodes of other parts that it needs; {crossing}",
+    )
+    typer.echo(f"Written to {out}")
 
 
 def _columns(found: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
+from graphsct.cli.inputs import load_or_read
 from graphsct.cli.output import write_page
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ def diagnose(
         ),
     ] = "demo",
     root: Annotated[Path | None, options.root(_OUT)] = None,
-    symmetrize: Annotated[
-        bool, options.flag("--symmetrize", "Add the reverse of each edge of a folder.", _OUT)
-    ] = False,
+    symmetrize: Annotated[bool, options.symmetrize(_OUT)] = False,
     out: Annotated[
         Path | None, options.option("Folder for page.html, JSON, CSV and figures.", _OUT)
     ] = None,
@@ -130,7 +129,7 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     from graphsct.training.trial import seeded
 
     target, weights, epochs = (given.get(key) for key in ("target", "weights", "epochs"))
-    data = _load(given["data"], given.get("root"), given["symmetrize"])
+    data = load_or_read(given["data"], given.get("root"), symmetrize=given["symmetrize"])
     settings: Any
     if target is None:
         settings = ModelConfig.from_dict(_only(given, ModelConfig))
@@ -164,23 +163,6 @@ def _config(given: dict[str, Any]) -> TrainConfig:
     epochs = given.pop("epochs", 200) or 1
     chosen = {"select": "val_accuracy", **given, "epochs": epochs, "patience": epochs}
     return TrainConfig.from_dict(chosen)
-
-
-def _load(name: str, root: Path | None, symmetrize: bool) -> Any:
-    from graphsct import datasets
-
-    if not Path(name).is_dir():
-        return datasets.load(name, root)
-    data = datasets.from_folder(name, symmetrize=symmetrize)
-    if hasattr(data, "y") and not hasattr(data, "train_mask"):
-        split = datasets.Fractions()
-        typer.echo(
-            f"{name} has no split: {split.train:.0%} of each class are drawn for training, "
-            f"{split.val:.0%} for validation",
-            err=True,
-        )
-        data = datasets.from_folder(name, split=split, symmetrize=symmetrize)
-    return data
 
 
 class _Last:

@@ -29,6 +29,7 @@ __all__ = [
     "root",
     "seeds",
     "select",
+    "symmetrize",
     "threads",
     "workers",
 ]
@@ -132,6 +133,11 @@ def select(panel: str | None = None, default: str = "val_loss") -> Any:
 def normalize(panel: str | None = None) -> Any:
     """``--normalize``."""
     return flag("--normalize", "Make each row of features sum to one.", panel)
+
+
+def symmetrize(panel: str | None = None) -> Any:
+    """``--symmetrize``."""
+    return flag("--symmetrize", "Add the reverse of each edge of a folder.", panel)
 
 
 def seeds(panel: str | None = None, default: str | bool = True) -> Any:

@@ -16,7 +16,7 @@ from graphsct.cli.output import print_json, write_page
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
 
-__all__ = ["app"]
+__all__ = ["app", "show"]
 
 app = typer.Typer(add_completion=False)
 
@@ -33,6 +33,10 @@ _EXAMPLES = options.examples(
         "graphsct train --data cora --config best.json --seeds 3 --json",
     ),
     ("Go on after an interruption", "graphsct train --data cora --resume"),
+    (
+        "One process for each part of a large graph",
+        "graphsct train --data parts --distributed --seeds 1",
+    ),
 )
 
 
@@ -71,6 +75,17 @@ def train(
     force: Annotated[bool, flag("--force", "Delete the runs in one that exists.", _RUN)] = False,
     threads: Annotated[int | None, options.threads(_RUN)] = None,
     tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
+    distributed: Annotated[
+        bool,
+        flag(
+            "--distributed",
+            "One process for each part of --data, a folder of 'graphsct data partition'.",
+            _RUN,
+        ),
+    ] = False,
+    timeout: Annotated[
+        float, option("Seconds that these processes wait for each other.", _RUN, True, min=1)
+    ] = 600.0,
     as_json: Annotated[bool, options.as_json(_RUN)] = False,
 ) -> None:
     """Train a model on a data set with several seeds and print the mean test accuracy ± its
@@ -89,6 +104,11 @@ def train(
     if threads is not None:
         torch.set_num_threads(threads)
     model_config, train_config = _configs(config, ctx.params)
+    if distributed:
+        from graphsct.cli.processes import train_together
+
+        train_together(ctx, model_config, train_config)
+        return
     loaded = datasets.load(data, root, normalize=normalize)
     name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
     folder = out or Path("results/train") / f"{name}-{model_config.depth}"
@@ -104,13 +124,8 @@ def train(
         force=force,
         tensorboard=tensorboard,
     )
-    if as_json:
-        print_json(found.to_dict(history=True))
-    else:
-        _show(found)
     pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
-    if not as_json:
-        typer.echo("; the page is ".join(map(str, [f"Written to {folder}", *pages])))
+    show(found, [folder, *pages], as_json)
     if found.interrupted:
         typer.echo(f"interrupted: the same command with --resume goes on in {folder}", err=True)
         raise typer.Exit(130)
@@ -145,12 +160,17 @@ def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in names}
 
 
-def _show(found: Comparison) -> None:
+def show(found: Comparison, written: list[Path], as_json: bool) -> None:
+    """Print what came out, for a person or for a machine, and where its folder and page are."""
     from rich.console import Console
 
     from graphsct.cli.results import comparison_table
     from graphsct.training.words import describe
 
+    if as_json:
+        print_json(found.to_dict(history=True))
+        return
     console = Console(highlight=False)
     console.print(f"[bold]{found.data}[/]: {describe(found)}")
     console.print(comparison_table(found), "")
+    typer.echo("; the page is ".join(["Written to " + str(written[0]), *map(str, written[1:])]))

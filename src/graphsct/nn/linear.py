@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from graphsct.dropout import Noise
 from graphsct.dropout import dropout as drop
 from graphsct.errors import ModelError
 from graphsct.nn.memory import Memory
@@ -42,18 +43,19 @@ class Linear(torch.nn.Linear):
         return product if self.bias is None else product + self.bias
 
 
-def dropout(x: Tensor, p: float, training: bool) -> Tensor:
+def dropout(x: Tensor, p: float, training: bool, noise: Noise | None = None) -> Tensor:
     """Dropout of all entries; of a sparse CSR matrix, of the stored values."""
     if not training or p == 0 or not isinstance(x, Tensor):
         return x
-    dropped: Tensor = _sparse_dropout(x, p) if x.layout == torch.sparse_csr else drop(x, p)
+    apply = _sparse_dropout if x.layout == torch.sparse_csr else drop
+    dropped: Tensor = apply(x, p, noise)
     return dropped
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def _sparse_dropout(x: Tensor, p: float) -> Tensor:
+def _sparse_dropout(x: Tensor, p: float, noise: Noise | None) -> Tensor:
     transpose = _transpose(x)
-    values = drop(x.values(), p)
+    values = drop(x.values(), p, noise)
     dropped = _with_values(x, values)
     other = _Transpose(_with_values(transpose.matrix, values[transpose.order]), transpose.order)
     _TRANSPOSES.remember((dropped,), other)

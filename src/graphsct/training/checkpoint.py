@@ -20,7 +20,6 @@ from torch import Tensor
 
 from graphsct.errors import TrainingError
 from graphsct.files import replacing, write_json, write_jsonl
-from graphsct.training.config import TrainConfig
 from graphsct.training.identity import check_same
 from graphsct.training.run import Epoch, Run
 
@@ -105,12 +104,11 @@ class SingleRunFolder:
         values = _read_json(path)
         check_same(values.pop("identity"), self.identity, path, _WAY_OUT)
         lines = (self.folder / _HISTORY).read_text(encoding="utf-8").splitlines()
-        values["history"] = tuple(Epoch(**json.loads(line)) for line in lines)
-        values["config"] = TrainConfig.from_dict(values["config"])
+        run = Run.from_dict(values, map(json.loads, lines))
         found = self._read(WEIGHTS)
         if found is None:
             raise TrainingError(f"{path} is there, but no {WEIGHTS}. {_WAY_OUT}")
-        return Run(**values), found[0]
+        return run, found[0]
 
     def _write(self, name: str, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         whole = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}

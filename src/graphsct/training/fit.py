@@ -24,7 +24,7 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
 from graphsct.training.trial import Trial, seeded, test
 
-__all__ = ["check_finite", "fit"]
+__all__ = ["check_finite", "fit", "result"]
 
 
 def fit(
@@ -114,22 +114,30 @@ def _train(
             interrupted = asked() and not trial.over
             if interrupted or record.epoch % config.checkpoint_every == 0:
                 save()
+    seconds = time.perf_counter() - started
+    run = result(trial, config, test(trial.model, trial.best, problem), seconds, interrupted)
+    if store is not None and not interrupted:
+        store.finish(run, trial.best)
+    return run
+
+
+def result(
+    trial: Trial, config: TrainConfig, test_accuracy: float, seconds: float, interrupted: bool
+) -> Run:
+    """What has come out of a trial."""
     selection = trial.selection
-    run = Run(
-        test_accuracy=test(trial.model, trial.best, problem),
+    return Run(
+        test_accuracy=test_accuracy,
         val_accuracy=selection.val_accuracy.item(),
         val_loss=selection.val_loss.item(),
         best_epoch=int(selection.best_epoch),
         epochs=selection.epoch,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
         interrupted=interrupted,
         config=config,
         versions=versions(),
         history=tuple(trial.history),
     )
-    if store is not None and not interrupted:
-        store.finish(run, trial.best)
-    return run
 
 
 def _materialize(model: torch.nn.Module, problem: Problem, config: TrainConfig) -> None:

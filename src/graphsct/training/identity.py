@@ -15,7 +15,7 @@ from graphsct.graph import Graph
 from graphsct.training.config import TrainConfig
 from graphsct.training.problem import Problem
 
-__all__ = ["check_same", "digest", "identify"]
+__all__ = ["check_same", "digest", "identify", "identify_on"]
 
 
 def identify(model: torch.nn.Module, problem: Problem, config: TrainConfig) -> dict[str, Any]:
@@ -23,9 +23,16 @@ def identify(model: torch.nn.Module, problem: Problem, config: TrainConfig) -> d
 
     First weights are not among them: a checkpoint brings its own.
     """
+    return identify_on(model, _identify_data(problem), config)
+
+
+def identify_on(
+    model: torch.nn.Module, data: Mapping[str, Any], config: TrainConfig
+) -> dict[str, Any]:
+    """The same, for data that are known by these values."""
     train = config.to_dict()
     del train["checkpoint_every"]  # changes nothing
-    return {"train": train, "model": _identify_model(model), "data": _identify_data(problem)}
+    return {"train": train, "model": _identify_model(model), "data": dict(data)}
 
 
 def _identify_model(model: torch.nn.Module) -> dict[str, Any]:

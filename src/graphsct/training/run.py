@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
@@ -65,6 +66,13 @@ class Run:
         """Everything but the history, as plain values."""
         names = [field.name for field in fields(self) if field.name not in ("config", "history")]
         return {name: getattr(self, name) for name in names} | {"config": asdict(self.config)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], history: Iterable[Mapping[str, Any]]) -> Run:
+        """Take the values of :meth:`to_dict`, and those of each epoch."""
+        config = TrainConfig.from_dict(values["config"])
+        epochs = tuple(Epoch(**record) for record in history)
+        return cls(**{**values, "config": config, "history": epochs})
 
 
 def versions() -> dict[str, Any]:

@@ -47,16 +47,21 @@ class Trial:
         model: takes features and ``problem.edges``, returns scores; shape: ``(n, classes)``
         problem: what to train on
         config: how
+        way: to train, the fastest that fits if left out
     """
 
-    def __init__(self, model: Any, problem: Blind, config: TrainConfig) -> None:
+    def __init__(
+        self, model: Any, problem: Blind, config: TrainConfig, way: Plain | None = None
+    ) -> None:
         self.model = model
         self.problem = problem
         self.epochs = config.epochs
         self.selection = Selection(config.select, config.patience)
         self.history: list[Epoch] = []
         self.way: Engine | Plain
-        if fits_engine(model, problem):
+        if way is not None:
+            self.way = way
+        elif fits_engine(model, problem):
             self.way = make_engine([model], [problem], [config], [None])
         else:
             self.way = Plain(model, problem, config)

@@ -1,0 +1,69 @@
+"""``graphsct train --distributed``: starts the processes, and is what each of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphsct.training import ModelConfig, TrainConfig
+
+__all__ = ["train_together"]
+
+
+def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
+    """Train as one of several processes, or start them if nobody has.
+
+    Args:
+        ctx: the call of ``graphsct train``
+        model: what to build
+        config: how to train
+    """
+    from graphsct.distributed.launch import is_worker, launch
+    from graphsct.distributed.layout import Layout
+    from graphsct.errors import TrainingError
+
+    for name in ("normalize", "root"):
+        if ctx.params[name]:
+            raise TrainingError(f"--{name} belongs to 'graphsct data partition', which reads data")
+    if is_worker():
+        _work(ctx.params, model, config)
+    else:
+        launch(len(Layout.read(ctx.params["data"]).parts), ["train", *_given(ctx)])
+
+
+def _given(ctx: Any) -> Iterator[str]:
+    """The options of a call, once more."""
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name)
+        if source is not None and source.name == "COMMANDLINE" and param.name != "distributed":
+            yield param.opts[0]
+            if not param.is_flag:
+                yield str(ctx.params[param.name])
+
+
+def _work(given: dict[str, Any], model: ModelConfig, config: TrainConfig) -> None:
+    from graphsct.cli.train import show
+    from graphsct.distributed import Part, joined, train
+    from graphsct.distributed.collectives import rank, restarts
+
+    with joined(given["timeout"]):
+        part = Part.load(given["data"])
+        source = Path(given["data"]).resolve().name
+        name = "-".join([source, model.model, model.control or "plain", str(model.depth)])
+        folder = given["out"] or Path("results/train") / name
+        again = restarts() > 0
+        found = train(
+            model,
+            part,
+            config,
+            range(given["seeds"]),
+            folder=folder,
+            compare=given["compare"],
+            resume=given["resume"] or again,
+            force=given["force"] and not again,
+            tensorboard=given["tensorboard"],
+        )
+        if rank() == 0:
+            show(found, folder, given["as_json"])

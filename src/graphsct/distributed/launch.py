@@ -1,0 +1,55 @@
+"""Processes on this machine, by torchrun's own launcher."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphsct.errors import TrainingError
+
+if TYPE_CHECKING:
+    from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
+
+__all__ = ["is_worker", "launch"]
+
+
+def is_worker() -> bool:
+    """Whether torchrun, or another launcher with its variables, has started this process."""
+    return {"RANK", "WORLD_SIZE"} <= os.environ.keys()
+
+
+def launch(processes: int, arguments: Sequence[str]) -> None:
+    """Run ``python -m graphsct.distributed ARGUMENTS`` in so many processes until all are done.
+
+    Each gets its share of the cores, unless ``OMP_NUM_THREADS`` says otherwise.
+    """
+    import torch
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+
+    torchrun: Any = import_module("torch.distributed.run")
+    threads = max(1, torch.get_num_threads() // processes)
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+    options = ["--standalone", "--nproc-per-node", str(processes)]
+    try:
+        torchrun.run(torchrun.parse_args([*options, "-m", "graphsct.distributed", *arguments]))
+    except SignalException as error:
+        if error.sigval == signal.SIGINT:
+            raise KeyboardInterrupt from error
+        raise TrainingError(f"ended by {error.sigval.name}; go on with --resume") from error
+    except ChildFailedError as error:
+        raise TrainingError(_explain(error.failures, processes)) from error
+
+
+def _explain(failures: Mapping[int, ProcessFailure], processes: int) -> str:
+    """Which process was the first to fail: one that was killed, before those that missed it."""
+    rank = min(failures, key=lambda rank: failures[rank].exitcode)
+    code = failures[rank].exitcode
+    end = f"failed with exit code {code}, and says why above"
+    if code < 0:
+        name = signal.Signals(-code).name
+        end = f"was killed by {name}; go on from the last checkpoint with --resume"
+    return f"process {rank} of {processes} {end}"

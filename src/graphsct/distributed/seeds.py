@@ -1,0 +1,112 @@
+"""Several seeds by all processes, in a run folder like that of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from graphsct.distributed.collectives import lead, rank
+from graphsct.distributed.fit import fit
+from graphsct.distributed.part import Part
+from graphsct.errors import TrainingError
+from graphsct.files import write_json
+from graphsct.training.checkpoint import saving
+from graphsct.training.compare import Comparison
+from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.folder import RESULTS, open_folder
+from graphsct.training.progress import Progress
+from graphsct.training.run import Run, versions
+from graphsct.training.seeds import Results, seed_folder, split_of
+from graphsct.training.tensorboard import TensorBoard
+from graphsct.training.trial import seeded
+
+__all__ = ["train"]
+
+
+def train(
+    model: ModelConfig,
+    part: Part,
+    config: TrainConfig,
+    seeds: Iterable[int],
+    *,
+    folder: Path,
+    compare: bool = False,
+    resume: bool = False,
+    force: bool = False,
+    tensorboard: bool = False,
+) -> Comparison:
+    """Train a model for each seed, one after another, as
+    :func:`~graphsct.training.compare.compare_control` does; all processes call this together.
+
+    Args:
+        model: what to build
+        part: what this process has
+        config: how to train; its own seed is not used
+        seeds: one a run
+        folder: for the settings, the results and the runs, of process 0
+        compare: also train without control
+        resume: go on in a folder that exists
+        force: delete the runs in a folder that exists
+        tensorboard: write event files
+    """
+    if compare and model.control is None:
+        raise TrainingError("there is no control to compare with; pass --control pooled or gated")
+    seeds = list(seeds)
+    settings = _settings(model, part, config)
+    more = {"seeds": len(seeds), "versions": versions()}
+    lead(lambda: open_folder(folder, settings | more, resume=resume, force=force))
+    variants = [(model, folder)]
+    if compare:
+        variants.append((replace(model, control=None), folder / "without-control"))
+    results = [_runs(own, part, config, seeds, place, tensorboard) for own, place in variants]
+    found = Comparison(part.layout.name, len(part.splits), *results)
+    lead(lambda: _write(folder, found))
+    return found
+
+
+def _settings(model: ModelConfig, part: Part, config: TrainConfig) -> dict[str, Any]:
+    layout, own = part.layout, config.to_dict()
+    del own["seed"]
+    data = {"name": layout.name, "parts": len(layout.parts), "partition": layout.sha256}
+    return {"data": data, "model": model.to_dict(), "train": own}
+
+
+def _runs(
+    model: ModelConfig,
+    part: Part,
+    config: TrainConfig,
+    seeds: list[int],
+    folder: Path,
+    tensorboard: bool,
+) -> Results:
+    runs: list[Run] = []
+    splits = tuple(split_of(part, seed) for seed in seeds)
+    with ExitStack() as stack:
+        callbacks: list[Any] = []
+        bar = None
+        if rank() == 0:
+            title = f"{model.model}{model.depth} {model.control or 'plain'}, seed"
+            bar = stack.enter_context(Progress(len(seeds), config.epochs, title))
+            callbacks.append(bar)
+        for seed, split in zip(seeds, splits, strict=True):
+            with seeded(seed):
+                built = model.build(part)
+            place = seed_folder(folder, seed)
+            with ExitStack() as inner:
+                own = list(callbacks)
+                if tensorboard and rank() == 0:
+                    own.append(inner.enter_context(TensorBoard(place)))
+                seeded_config = replace(config, seed=seed)
+                run = fit(built, part, seeded_config, split=split, folder=place, callbacks=own)
+            runs.append(run)
+            if bar is not None:
+                bar.next_run()
+    return Results(model, config, tuple(runs), splits)
+
+
+def _write(folder: Path, found: Comparison) -> None:
+    with saving(folder):
+        write_json(folder / RESULTS, found.to_dict())

@@ -1,0 +1,158 @@
+"""From a data set to its partition on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from graphsct.datasets.splits import Split
+from graphsct.distributed.layout import HEADER, Layout, Piece, checksum, name_of
+from graphsct.distributed.partition import divide
+from graphsct.edges import Adjacency
+from graphsct.errors import DataError
+from graphsct.files import replacing, write_json
+from graphsct.graph import Graph
+from graphsct.training.problem import Problem, count_splits
+
+__all__ = ["write_partition"]
+
+Array = npt.NDArray[Any]
+
+
+def write_partition(
+    data: Any,
+    folder: str | os.PathLike[str],
+    parts: int,
+    *,
+    method: str = "contiguous",
+    force: bool = False,
+) -> Layout:
+    """Divide a data set among processes and write one file for each.
+
+    Only this function holds the whole; each process of a training reads its own file.
+
+    Args:
+        data: as for :func:`~graphsct.fit`
+        folder: where to write
+        parts: how many processes there will be
+        method: ``contiguous`` keeps the order of nodes and balances edges; ``metis`` also cuts few
+            of them, and needs the extra of that name
+        force: replace a partition that is there
+    """
+    place = Path(folder)
+    if (place / HEADER).is_file() and not force:
+        raise DataError(f"{place} holds a partition already; use --force to replace it")
+    graph = getattr(data, "graph", None) or Graph.from_data(data)
+    several = count_splits(data) > 1
+    problems = [Problem.of(data, i if several else None) for i in range(count_splits(data))]
+    x, y = problems[0].x, problems[0].y
+    owners = divide(graph._adjacency, parts, method)
+    crossing = _crossing(graph._adjacency.component.numpy(), owners)
+    (place / HEADER).unlink(missing_ok=True)  # from here on the folder is no partition
+    pieces = []
+    for part in range(parts):
+        nodes = np.flatnonzero(owners == part)
+        arrays = dict(_rows(graph._adjacency, owners, nodes, parts))
+        arrays |= _features(x, nodes)
+        arrays |= _labels(y, [problem.split for problem in problems], nodes)
+        arrays["crossing"] = crossing
+        tensors = {name: torch.from_numpy(np.ascontiguousarray(a)) for name, a in arrays.items()}
+        with replacing(place / name_of(part)) as temporary:
+            safetensors.torch.save_file(tensors, temporary)
+        entries = len(arrays["inner_columns"]) + len(arrays["outer_columns"])
+        digest = checksum(place / name_of(part))
+        pieces.append(Piece(digest, len(nodes), entries, len(arrays["halo_degree"])))
+    layout = Layout(
+        name=problems[0].name,
+        method=method,
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        components=graph.num_components,
+        crossing=len(crossing),
+        features=x.shape[1],
+        values=None if x.layout == torch.strided else len(x.values()),
+        classes=int(data.num_classes),
+        train=tuple(int(problem.train.sum()) for problem in problems),
+        parts=tuple(pieces),
+    )
+    write_json(place / HEADER, layout.to_dict())
+    return layout
+
+
+def _crossing(component: Array, owners: Array) -> Array:
+    """Components with nodes in more than one part; shape: ``(c,)``."""
+    pairs = np.unique(np.stack([component, owners]), axis=1)
+    counts: Array = np.bincount(pairs[0])
+    return np.flatnonzero(counts > 1)
+
+
+def _rows(
+    adjacency: Adjacency, owners: Array, nodes: Array, parts: int
+) -> Iterator[tuple[str, Array]]:
+    """Rows of the adjacency: columns of this part by their place in it, others by that in the halo.
+
+    The halo is sorted by owner and node, and so is what others get from here; edges have two
+    directions, so the two lists of a pair of processes agree.
+    """
+    starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
+    part = owners[nodes[0]]
+    counts = np.diff(starts)[nodes]
+    rows = np.repeat(np.arange(len(nodes)), counts)
+    entries = np.repeat(starts[nodes] - np.cumsum(counts) + counts, counts) + np.arange(len(rows))
+    ends = columns[entries].astype(np.int64)
+    owner = owners[ends]
+    inner = owner == part
+    halo, place = np.unique(owner[~inner] * len(owners) + ends[~inner], return_inverse=True)
+    given = np.unique(owner[~inner] * len(owners) + rows[~inner])
+    for name, kept, found in (
+        ("inner", inner, np.searchsorted(nodes, ends[inner])),
+        ("outer", ~inner, place),
+    ):
+        total = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=len(nodes)))])
+        kind = np.int32 if max(total[-1], len(owners)) < 2**31 else np.int64
+        yield f"{name}_starts", total.astype(kind)
+        yield f"{name}_columns", found.astype(kind)
+        if adjacency.weight is not None:
+            yield f"{name}_weight", adjacency.weight.numpy()[entries[kept]]
+    degree, component = adjacency.degree.numpy(), adjacency.component.numpy()
+    yield "nodes", nodes
+    yield "degree", degree[nodes]
+    yield "halo_degree", degree[halo % len(owners)]
+    yield "component", component[nodes]
+    yield "volume", np.bincount(component, weights=degree)[component[nodes]]
+    yield "send", given % len(owners)
+    yield "send_counts", np.bincount(given // len(owners), minlength=parts)
+    yield "receive_counts", np.bincount(halo // len(owners), minlength=parts)
+
+
+def _features(x: Tensor, nodes: Array) -> dict[str, Array]:
+    """Rows of the features; of sparse ones also where each row's values stand in the whole."""
+    if x.layout == torch.strided:
+        return {"x": x.detach().numpy()[nodes]}
+    starts, columns, values = (
+        part.numpy() for part in (x.crow_indices(), x.col_indices(), x.values())
+    )
+    counts = np.diff(starts)[nodes]
+    local = np.concatenate([[0], np.cumsum(counts)])
+    entries = np.repeat(starts[nodes] - local[:-1], counts) + np.arange(local[-1])
+    return {
+        "x_starts": local.astype(columns.dtype),
+        "x_columns": columns[entries],
+        "x_values": values[entries],
+        "x_places": starts[nodes].astype(np.int64),
+    }
+
+
+def _labels(y: Tensor, splits: list[Split], nodes: Array) -> dict[str, Array]:
+    """Labels and masks, and the number of each training node among those of all processes."""
+    masks = torch.stack([torch.stack(list(split)) for split in splits]).numpy()
+    order = np.cumsum(masks[:, 0], axis=1) - 1
+    return {"y": y.numpy()[nodes], "masks": masks[:, :, nodes], "order": order[:, nodes]}
