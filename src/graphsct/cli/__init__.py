@@ -27,6 +27,7 @@ CONTENTS = {
     "Train and search": {
         "train": "Train a model on a data set with several seeds.",
         "search": "Find a model's best settings, by validation alone.",
+        "plan": "Say what a large graph would cost on many machines.",
     },
     "Reproduce the paper": {
         "reproduce": "Show a table beside our numbers, or run its cells.",

@@ -1,0 +1,135 @@
+"""``graphsct plan``: what exact training of a large graph on many machines would cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphsct.cli import options
+from graphsct.cli.options import option
+from graphsct.cli.output import print_json
+
+if TYPE_CHECKING:
+    from graphsct.distributed.cost import Quote
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+_GRAPH, _MODEL, _MACHINES = "The graph", "The model", "The machines"
+
+#: Sizes of known graphs: nodes, undirected edges, features, classes.
+KNOWN = {
+    "ogbn-arxiv": (169_343, 1_157_799, 128, 40),
+    "ogbn-products": (2_449_029, 61_859_140, 100, 47),
+    "ogbn-papers100M": (111_059_956, 1_615_685_872, 128, 172),
+}
+
+_EXAMPLES = options.examples(
+    (
+        "A graph of this size on 16 machines",
+        "graphsct plan --nodes 111e6 --edges 1.6e9 --depth 4 --width 128 --machines 16",
+    ),
+    ("A known graph, on 1 to 64", "graphsct plan --like ogbn-products --machines 1,2,4,8,16,32,64"),
+    ("Machines of 32 cores", "graphsct plan --like ogbn-products --speed 20 --memory 256"),
+)
+
+
+@app.command(epilog=_EXAMPLES)
+def plan(
+    nodes: Annotated[float | None, option("Such as 111e6.", _GRAPH)] = None,
+    edges: Annotated[float | None, option("Undirected.", _GRAPH)] = None,
+    features: Annotated[int | None, option("Of a node, dense.", _GRAPH, "128")] = None,
+    classes: Annotated[int | None, option("Of the labels.", _GRAPH, "40")] = None,
+    like: Annotated[str | None, option(f"Take these from {', '.join(KNOWN)}.", _GRAPH)] = None,
+    cut: Annotated[
+        float | None,
+        option("Share of edges between machines.", _GRAPH, "that of a random partition"),
+    ] = None,
+    model: Annotated[str, option("gcn or gcnii, with control.", _MODEL, True)] = "gcn",
+    depth: Annotated[int, option("Number of convolutions.", _MODEL, True)] = 4,
+    width: Annotated[int, option("Channels of each.", _MODEL, True)] = 128,
+    machines: Annotated[str, option("How many: 16, or 1,2,4.", _MACHINES, True)] = "1,2,4,8,16",
+    memory: Annotated[float, option("GB of each.", _MACHINES, True)] = 24.0,
+    network: Annotated[float, option("Gbit/s of each.", _MACHINES, True)] = 10.0,
+    speed: Annotated[
+        float, option("Of each, in cores like the measured one.", _MACHINES, True)
+    ] = 1.0,
+    as_json: Annotated[bool, options.as_json()] = False,
+) -> None:
+    """Say whether exact full-graph training with control fits, what an epoch costs, and what limits
+    it, from prices that were measured with one core a process (docs: large graphs).
+    """
+    from graphsct.distributed.cost import Job, Machine, quote
+
+    sizes = _sizes(like, nodes=nodes, edges=edges, features=features, classes=classes)
+    job = Job(**sizes, depth=depth, width=width, model=model, cut=cut)
+    machine = Machine(memory, network, speed)
+    found = {count: quote(job, count, machine) for count in _counts(machines)}
+    if as_json:
+        rows = [{"machines": count, **_row(each)} for count, each in found.items()]
+        print_json({"job": asdict(job), "machine": asdict(machine), "quotes": rows})
+    else:
+        _show(found)
+
+
+def _sizes(like: str | None, **given: float | None) -> dict[str, Any]:
+    from graphsct.errors import DataError
+    from graphsct.names import pick
+
+    sizes = {name: value for name, value in given.items() if value is not None}
+    if like is not None:
+        known = pick(KNOWN, like, "known graph", DataError)
+        sizes = dict(zip(given, known, strict=True)) | sizes
+    for name in ("nodes", "edges"):
+        if name not in sizes:
+            raise typer.BadParameter(f"give --{name}, or a known graph with --like")
+    return sizes
+
+
+def _counts(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not part.isdigit():
+            raise typer.BadParameter(f"--machines has {part!r}, expected numbers such as 1,2,4")
+    return [int(part) for part in parts]
+
+
+def _row(found: Quote) -> dict[str, Any]:
+    return {
+        "fits": found.fits,
+        "limit": found.limit,
+        "gigabytes": sum(found.bytes.values()) / 1e9,
+        "seconds": sum(found.seconds.values()),
+        "sent_per_layer_gigabytes": found.sent / 1e9,
+        "share": found.share._asdict(),
+        "seconds_by": found.seconds,
+        "bytes_by": found.bytes,
+    }
+
+
+def _show(found: dict[int, Quote]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("machines", justify="right")
+    table.add_column("fits")
+    for name in ("GB each", "s an epoch", "of it network", "GB sent a layer"):
+        table.add_column(name, justify="right")
+    table.add_column("what limits it")
+    for count, each in found.items():
+        row, seconds = _row(each), sum(each.seconds.values())
+        wire = each.seconds["network"] + each.seconds["messages"]
+        table.add_row(
+            str(count),
+            "yes" if each.fits else "[bold]no[/]",
+            f"{row['gigabytes']:.1f}",
+            f"{seconds:.3g}",
+            f"{wire / seconds:.0%}",
+            f"{each.sent / 1e9:.3g}",
+            f"{each.limit} ({'time' if each.fits else 'memory'})",
+        )
+    Console(highlight=False).print(table)

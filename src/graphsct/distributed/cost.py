@@ -1,0 +1,274 @@
+r"""What exact training of one graph on many machines costs: memory, bytes sent, time.
+
+A process that has :math:`n` nodes, :math:`k` entries of :math:`\mathbf G` and a halo of :math:`h`
+rows takes, for :math:`L` layers of width :math:`d` and the three passes of an epoch (forward,
+backward, validation),
+
+.. math::
+    \text{time} &= p_1 \, 3 L k d + p_2 \, n (3 f d + 4 L d^2 + 4 d c) + p_3 \, L n d
+                   + p_4 \, 3 L h d + p_5 \, 3 L, \\
+    \text{memory} &= q_0 + q_1 k + q_2 \, n f + q_3 \, L n d + q_4 \, h d
+
+for products with :math:`\mathbf G`, dense products, passes over activations, rows that are sent,
+and messages. The prices :math:`p, q` are fitted to epochs of real training, with control, that
+``benchmarks/distributed.py`` measured and ``measured.json`` keeps.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import nnls
+
+from graphsct.errors import TrainingError
+
+__all__ = ["Job", "Machine", "Prices", "Quote", "Share", "fit_prices", "prices", "quote", "share"]
+
+MODELS = ("gcn", "gcnii")
+_NUMBER = 4  # bytes of a float32
+_PASSES = 3
+
+
+@dataclass(frozen=True)
+class Job:
+    """One graph and one model.
+
+    Args:
+        nodes: of the graph
+        edges: undirected
+        depth: number of convolutions
+        width: channels of each
+        features: of a node, dense
+        classes: how many
+        model: ``gcn`` or ``gcnii``, with control
+        cut: share of the edges' ends that are in another process than the edge's row; if left out,
+            that of nodes dealt out at random, which a good partition is far below
+    """
+
+    nodes: float
+    edges: float
+    depth: int
+    width: int
+    features: int = 128
+    classes: int = 40
+    model: str = "gcn"
+    cut: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "edges", "depth", "width", "features", "classes"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 1):
+                raise TrainingError(f"{name} is {value:g}, expected at least 1")
+        if self.cut is not None and not 0 <= self.cut <= 1:
+            raise TrainingError(f"cut is {self.cut:g}, expected a share in 0 .. 1")
+        if self.model not in MODELS:
+            raise TrainingError(f"model is {self.model!r}, expected {' or '.join(MODELS)}")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One of several equal machines, each with one process.
+
+    Args:
+        gigabytes: of memory
+        gigabits: that it sends and receives in a second, at once; ``None`` for processes of one
+            machine, at the measured price
+        speed: times that of one measured core
+    """
+
+    gigabytes: float = 24.0
+    gigabits: float | None = 10.0
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("gigabytes", "gigabits", "speed"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise TrainingError(f"{name} is {value:g}, expected more than 0")
+
+
+class Share(NamedTuple):
+    """What one process has of the graph.
+
+    Args:
+        nodes: its rows
+        entries: of its rows that are not zero
+        halo: rows of other processes that it needs
+    """
+
+    nodes: float
+    entries: float
+    halo: float
+
+
+def share(job: Job, processes: int) -> Share:
+    """An even share; its halo is as large as if the ends of cut edges were drawn at random.
+
+    Example:
+        >>> job = Job(nodes=1000, edges=4500, depth=2, width=16)
+        >>> share(job, 1)
+        Share(nodes=1000.0, entries=10000.0, halo=0.0)
+        >>> round(share(job, 2).halo)
+        497
+    """
+    nodes = job.nodes / processes
+    entries = (2 * job.edges + job.nodes) / processes
+    others = job.nodes - nodes
+    cut = 1 - 1 / processes if job.cut is None else job.cut
+    halo = -others * math.expm1(-entries * cut / others) if others else 0.0
+    return Share(nodes, entries, halo)
+
+
+class Prices(NamedTuple):
+    """What a unit of each kind of work, and of each thing kept, costs a process with one core."""
+
+    seconds: dict[str, float]
+    bytes: dict[str, float]
+
+
+class Quote(NamedTuple):
+    """What an epoch costs each process.
+
+    Args:
+        share: of the graph
+        seconds: by kind of work
+        bytes: of memory, by what is kept
+        sent: bytes that a layer sends forward, and as many backward
+        fits: whether the memory is enough
+    """
+
+    share: Share
+    seconds: dict[str, float]
+    bytes: dict[str, float]
+    sent: float
+    fits: bool
+
+    @property
+    def limit(self) -> str:
+        """The largest part: of memory if that is not enough, else of time."""
+        costs = self.seconds if self.fits else self.bytes
+        return max(costs, key=lambda name: costs[name])
+
+
+def work(job: Job, own: Share, processes: int) -> dict[str, float]:
+    """Units of each kind of work in an epoch, named as in the formula above."""
+    n, d, depth = own.nodes, job.width, job.depth
+    dense = 3 * job.features * d + 4 * depth * d**2 + 4 * d * job.classes
+    return {
+        "sparse products": _PASSES * depth * own.entries * d,
+        "dense products": n * dense,
+        **_by_model("activations", job, depth * n * d),
+        "network": _PASSES * depth * own.halo * d * _NUMBER,
+        "messages": _PASSES * depth * (processes > 1),
+    }
+
+
+def kept(job: Job, own: Share) -> dict[str, float]:
+    """Units of each thing that is kept in memory."""
+    n, d = own.nodes, job.width
+    return {
+        "program": 1.0,
+        "operator": own.entries,
+        "features": n * job.features,
+        **_by_model("activations", job, (job.depth + 1) * n * d),
+        "halo": own.halo * d,
+    }
+
+
+def _by_model(name: str, job: Job, units: float) -> dict[str, float]:
+    return {f"{name} of {model}": units * (job.model == model) for model in MODELS}
+
+
+def fit_prices(measured: Iterable[Mapping[str, Any]]) -> Prices:
+    """Prices that are not negative, by least squares of the relative errors."""
+    rows = [_read(row) for row in measured]
+    return Prices(
+        _solve([work(job, own, p) for job, own, p, _, _ in rows], [row[3] for row in rows]),
+        _solve([kept(job, own) for job, own, *_ in rows], [row[4] for row in rows]),
+    )
+
+
+class _Row(NamedTuple):
+    job: Job
+    share: Share
+    processes: int
+    seconds: float
+    bytes: float
+
+
+def _read(row: Mapping[str, Any]) -> _Row:
+    own = Share(row["share"]["nodes"], row["share"]["entries"], row["share"]["halo"])
+    return _Row(Job(**row["job"]), own, row["processes"], row["seconds"], row["bytes"])
+
+
+def _solve(units: Sequence[Mapping[str, float]], costs: Sequence[float]) -> dict[str, float]:
+    names = list(units[0])
+    matrix: npt.NDArray[np.float64] = np.array([[row[name] for name in names] for row in units])
+    matrix /= np.array(costs)[:, None]
+    scale = np.maximum(matrix.max(axis=0), np.finfo(float).tiny)
+    found, _ = nnls(matrix / scale, np.ones(len(costs)))
+    return dict(zip(names, (found / scale).tolist(), strict=True))
+
+
+@cache
+def measurements() -> list[dict[str, Any]]:
+    """Epochs that ``benchmarks/distributed.py`` has measured; the ``held_out`` were not fitted."""
+    text = files("graphsct.distributed").joinpath("measured.json").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["epochs"]
+    return found
+
+
+@cache
+def prices() -> Prices:
+    """Of processes with one core each of the measured machine."""
+    return fit_prices(row for row in measurements() if not row["held_out"])
+
+
+def quote(
+    job: Job,
+    processes: int,
+    machine: Machine | None = None,
+    *,
+    own: Share | None = None,
+    at: Prices | None = None,
+) -> Quote:
+    """What an epoch of a job costs each of several processes.
+
+    Args:
+        job: what to train
+        processes: how many, one a machine
+        machine: what each has
+        own: what each has of the graph, an even share if left out
+        at: what a unit costs, :func:`prices` if left out
+    """
+    if processes < 1 or processes > job.nodes:
+        raise TrainingError(f"machines is {processes}, expected 1 up to the number of nodes")
+    machine, own = machine or Machine(), own or share(job, processes)
+    time, memory = at or prices()
+    units = work(job, own, processes)
+    seconds = {name: units[name] * time[name] / machine.speed for name in units}
+    if machine.gigabits is not None:
+        seconds["network"] = units["network"] / (machine.gigabits * 1e9 / 8)
+        seconds["messages"] = units["messages"] * time["messages"]
+    needs = {name: count * memory[name] for name, count in kept(job, own).items()}
+    return Quote(
+        own,
+        _one_model(seconds, job),
+        _one_model(needs, job),
+        sent=own.halo * job.width * _NUMBER,
+        fits=sum(needs.values()) <= machine.gigabytes * 1e9,
+    )
+
+
+def _one_model(costs: Mapping[str, float], job: Job) -> dict[str, float]:
+    """Without the names of models, of which all but one have no units."""
+    short = {name: name.removesuffix(f" of {job.model}") for name in costs}
+    return {short[name]: cost for name, cost in costs.items() if " of " not in short[name]}
