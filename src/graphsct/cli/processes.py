@@ -66,4 +66,4 @@ def _work(given: dict[str, Any], model: ModelConfig, config: TrainConfig) -> Non
             tensorboard=given["tensorboard"],
         )
         if rank() == 0:
-            show(found, folder, given["as_json"])
+            show(found, [folder], given["as_json"])
