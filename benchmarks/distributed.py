@@ -112,11 +112,10 @@ def measure(row: Row, folder: Path) -> dict[str, Any]:
 
 def worker(options: argparse.Namespace) -> None:
     """One of the processes; the first prints what all have measured."""
+    from graphsct.distributed import Part
     from graphsct.distributed.collectives import gather, joined, rank
     from graphsct.distributed.noise import plan
     from graphsct.distributed.way import Together
-
-    from graphsct.distributed import Part
     from graphsct.training import ModelConfig, TrainConfig
 
     torch.set_num_threads(1)
@@ -127,7 +126,8 @@ def worker(options: argparse.Namespace) -> None:
             model=options.model, control=control, depth=options.depth, hidden=options.width
         )
         torch.manual_seed(0)
-        model, problem = config.build(part), part.problem()
+        model: Any = config.build(part)
+        problem = part.problem()
         way = Together(model, problem, TrainConfig(), plan(model, part, 0, engine=True))
         seconds = []
         for _ in range(EPOCHS):
