@@ -85,6 +85,7 @@ def test_a_killed_worker_is_replaced_and_at_last_ends_the_job(workers, tmp_path)
 
 
 def test_train_starts_its_processes(tmp_path, monkeypatch, capfd):
+    before = signal.getsignal(signal.SIGINT)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     parts, folder = tmp_path / "parts", tmp_path / "run"
     write_partition(datasets.demo(), parts, 1)
@@ -94,6 +95,7 @@ def test_train_starts_its_processes(tmp_path, monkeypatch, capfd):
     printed = json.loads(capfd.readouterr().out)
     assert printed["seeds"][0]["epochs"] == 3
     assert json.loads((folder / "results.json").read_text())["data"] == "demo (generated)"
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,9 @@ KNOWN = {
 }
 
 _EXAMPLES = options.examples(
-    (
-        "A graph of this size on 16 machines",
-        "graphsct plan --nodes 111e6 --edges 1.6e9 --depth 4 --width 128 --machines 16",
-    ),
-    ("A known graph, on 1 to 64", "graphsct plan --like ogbn-products --machines 1,2,4,8,16,32,64"),
-    ("Machines of 32 cores", "graphsct plan --like ogbn-products --speed 20 --memory 256"),
+    ("This large, on 16 machines", "graphsct plan --nodes 111e6 --edges 1.6e9 --machines 16"),
+    ("A known graph, on 1 to 64", "graphsct plan --like ogbn-papers100M --machines 1,16,64"),
+    ("Faster machines", "graphsct plan --like ogbn-products --speed 20 --memory 256"),
 )
 
 

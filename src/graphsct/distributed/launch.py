@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
 
 __all__ = ["is_worker", "launch"]
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 def is_worker() -> bool:
@@ -35,13 +38,25 @@ def launch(processes: int, arguments: Sequence[str]) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
     options = ["--standalone", "--nproc-per-node", str(processes)]
     try:
-        torchrun.run(torchrun.parse_args([*options, "-m", "graphsct.distributed", *arguments]))
+        with _own_signals():
+            torchrun.run(torchrun.parse_args([*options, "-m", "graphsct.distributed", *arguments]))
     except SignalException as error:
         if error.sigval == signal.SIGINT:
             raise KeyboardInterrupt from error
         raise TrainingError(f"ended by {error.sigval.name}; go on with --resume") from error
     except ChildFailedError as error:
         raise TrainingError(_explain(error.failures, processes)) from error
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Put back what this process does on signals, which torchrun replaces for good."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _explain(failures: Mapping[int, ProcessFailure], processes: int) -> str:
