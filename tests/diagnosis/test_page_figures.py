@@ -129,7 +129,7 @@ def test_bars_are_what_control_could_reach(smooth):
         reach = middle_reach(smooth.layers[number - 1])
         assert (low, low + height) == (reach.low, pytest.approx(reach.high))
         assert 0 <= reach.low <= reach.high <= 1
-    assert bars["customdata"][0][2].endswith("% of it")
+    assert bars["customdata"][0][2] == f", at {smooth.layers[0].reach.position:.0%}"
 
 
 def test_without_a_known_activation_nothing_is_in_reach(data):

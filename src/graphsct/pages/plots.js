@@ -75,7 +75,7 @@
       template,
       paper_bgcolor: "white",
       title: { text: title.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`), x: 0.02 },
-      margin: { l: 16, r: 16, t: 90, b: 16 },
+      margin: { l: 40, r: 24, t: 90, b: 48 },
     };
     const file = title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
     const size = { width: 900, height: layout.height + 100, scale: 2 };

@@ -124,7 +124,8 @@ def _smoothness(found: Diagnosis) -> Drawn:
         _figure(traces, {"range": [-0.03, 1.03]}),
         _says("Median normalized smoothness", median),
         "Of the live dimensions. Bars: where a shift inside the eigenspace before the activation "
-        "could bring s, where the activation is known.",
+        "could bring s, where the activation is known; pointing at a layer also says where it "
+        "stands, from the least (0%) to the largest (100%).",
     )
 
 
@@ -143,10 +144,10 @@ def _reach(found: Diagnosis) -> Figure | None:
         "width": 0.7,
         "marker": {"color": ORANGE, "opacity": 0.35, "line": {"width": 0}},
         "customdata": [
-            [low, high, "" if place is None else f", the layer stands at {place:.0%} of it"]
+            [low, high, "" if place is None else f", at {place:.0%}"]
             for _, low, high, place in known
         ],
-        "hovertemplate": "%{customdata[0]:.4f} to %{customdata[1]:.4f}%{customdata[2]}",
+        "hovertemplate": "%{customdata[0]:.2f} to %{customdata[1]:.2f}%{customdata[2]}",
     }
 
 
