@@ -59,9 +59,7 @@ def plan(data: str, epochs: int, seeds: int) -> Iterator[Run]:
             yield Run(data, control, "whole", 1, "kept", epochs, seed)
             for sampler, size in ways:
                 yield Run(data, control, sampler, size, "kept", epochs, seed)
-                if (
-                    small and control == "gated"
-                ):  # 'pooled' has a weight for each component of the whole
+                if small and control == "gated":  # 'pooled' has no weights for other components
                     yield Run(data, control, sampler, size, "own", epochs, seed)
 
 
@@ -88,8 +86,8 @@ def rows(x: Tensor, nodes: Tensor) -> Tensor:
         return x[nodes]
     parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
     some = csr_array(parts, shape=x.shape)[nodes.numpy()]
-    found = (torch.from_numpy(part) for part in (some.indptr, some.indices, some.data))
-    return torch.sparse_csr_tensor(*found, size=some.shape)
+    starts, columns, values = map(torch.from_numpy, (some.indptr, some.indices, some.data))
+    return torch.sparse_csr_tensor(starts, columns, values, size=some.shape)
 
 
 def graph_of(run: Run, whole: Graph, nodes: Tensor) -> Graph:
