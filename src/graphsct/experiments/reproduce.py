@@ -192,11 +192,11 @@ def _search(
         task,
         trials=budget.trials,
         seconds=budget.seconds,
+        workers=budget.workers,
+        ray=budget.ray,
         data=load(task.data, task.normalize),
         storage=work / "study",
         progress=progress,
-        workers=budget.workers,
-        ray=budget.ray,
     )
     if found.interrupted:
         raise KeyboardInterrupt

@@ -32,6 +32,7 @@ def search(
     runs: int | None = None,
     data: Any = None,
     storage: str | os.PathLike[str] | None = None,
+    database: str | None = None,
     root: str | os.PathLike[str] | None = None,
     progress: bool = True,
     epochs: int = 1500,
@@ -39,7 +40,6 @@ def search(
     seconds: float | None = None,
     workers: int = 1,
     ray: str | None = None,
-    database: str | None = None,
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
@@ -52,6 +52,8 @@ def search(
         data: loaded by the name in the task if left out
         storage: folder of the study, for as many processes as there are; a study that is there
             goes on, whatever became of those who had it. In memory if left out
+        database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
+            the name of the folder, which then gets only what was found
         root: folder with the raw files of data sets
         progress: show it, if standard error is a terminal
         epochs: of each run, at most
@@ -60,8 +62,6 @@ def search(
         workers: number of processes
         ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
             must be one that all its machines share, unless there is a database
-        database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
-            the name of the folder, which then gets only what was found
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -78,12 +78,12 @@ def search(
             task=task,
             trials=trials,
             seed=seed,
+            database=database,
             runs=max(2, len(blind.views)) if runs is None else runs,
             epochs=epochs,
             patience=patience,
             until=None if seconds is None else time.time() + seconds,
             folder=None if storage is None else Path(storage).absolute(),
-            database=database,
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))
