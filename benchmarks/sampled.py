@@ -59,9 +59,7 @@ def plan(data: str, epochs: int, seeds: int) -> Iterator[Run]:
             yield Run(data, control, "whole", 1, "kept", epochs, seed)
             for sampler, size in ways:
                 yield Run(data, control, sampler, size, "kept", epochs, seed)
-                if (
-                    small and control == "gated"
-                ):  # 'pooled' has a weight for each component of the whole
+                if small and control == "gated":  # 'pooled' has no weights for other components
                     yield Run(data, control, sampler, size, "own", epochs, seed)
 
 

@@ -126,6 +126,20 @@ def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
     assert not is_done(cell, Budget(seeds=3, **budget))
 
 
+def test_workers_share_the_search_of_a_cell(run):
+    pytest.importorskip("optuna")
+    (shared,) = run([SHALLOW], known={}, trials=4, max_hidden=16, workers=2)
+    assert shared.cell.found["trials"] == 4
+    assert shared.cell.command.endswith("--trials 4 --max-hidden 16 --workers 2")
+    assert shared.cell.found["command"].endswith("--trials 4 --workers 2")
+
+
+@pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto")])
+def test_without_a_search_there_is_nothing_to_spread(name, value):
+    with pytest.raises(ExperimentError, match=rf"{name} is {value!r}, .*anew with --trials"):
+        Budget(**{name: value})
+
+
 def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     pytest.importorskip("optuna")
     (first,) = run([SHALLOW], known={}, trials=1)
@@ -139,10 +153,6 @@ def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     assert len(more.cell.results) == 2
     assert more.cell.command.endswith("--seeds 2 --trials 2")
     assert more.cell.found["after"] == []
-    (shared,) = run([SHALLOW], known={}, trials=4, workers=2)
-    assert shared.cell.found["trials"] == 4
-    assert shared.cell.command.endswith("--trials 4 --workers 2")
-    assert shared.cell.found["command"].endswith("--trials 4 --workers 2")
 
 
 def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_path):
@@ -162,12 +172,6 @@ def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_pat
         "init": "glorot",
         "depth": 4,
     }
-
-
-@pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto")])
-def test_without_a_search_there_is_nothing_to_spread(name, value):
-    with pytest.raises(ExperimentError, match=rf"{name} is {value!r}, .*anew with --trials"):
-        Budget(**{name: value})
 
 
 SLOW = {

@@ -207,12 +207,12 @@ def _search(
         task,
         trials=budget.trials,
         seconds=budget.seconds,
+        workers=budget.workers,
+        ray=budget.ray,
         data=load(task.data, task.normalize),
         storage=work / "study",
         progress=progress,
         first=[(cell.settings.model, cell.settings.train) for cell in near],
-        workers=budget.workers,
-        ray=budget.ray,
     )
     if found.interrupted:
         raise KeyboardInterrupt

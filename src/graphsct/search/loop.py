@@ -35,6 +35,7 @@ def search(
     runs: int | None = None,
     data: Any = None,
     storage: str | os.PathLike[str] | None = None,
+    database: str | None = None,
     root: str | os.PathLike[str] | None = None,
     progress: bool = True,
     epochs: int = 1500,
@@ -43,7 +44,6 @@ def search(
     workers: int = 1,
     ray: str | None = None,
     first: Sequence[tuple[ModelConfig, TrainConfig]] = (),
-    database: str | None = None,
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
@@ -56,6 +56,8 @@ def search(
         data: loaded by the name in the task if left out
         storage: folder of the study, for as many processes as there are; a study that is there
             goes on, whatever became of those who had it. In memory if left out
+        database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
+            the name of the folder, which then gets only what was found
         root: folder with the raw files of data sets
         progress: show it, if standard error is a terminal
         epochs: of each run, at most
@@ -66,8 +68,6 @@ def search(
             must be one that all its machines share, unless there is a database
         first: settings to try first in a new study, such as the best of a task like this one; each
             becomes the nearest of what may be chosen
-        database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
-            the name of the folder, which then gets only what was found
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -84,13 +84,13 @@ def search(
             task=task,
             trials=trials,
             seed=seed,
+            database=database,
             runs=max(2, len(blind.views)) if runs is None else runs,
             epochs=epochs,
             patience=patience,
             until=None if seconds is None else time.time() + seconds,
             folder=None if storage is None else Path(storage).absolute(),
             first=tuple(chosen_in(task, *settings) for settings in first),
-            database=database,
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))
