@@ -55,27 +55,27 @@ class Row(NamedTuple):
 def rows() -> list[Row]:
     """One graph, each of its sizes doubled, both models, one and two processes; then others."""
     found = []
-    for model in ("gcn", "gcnii"):
-        for processes in (1, 2):
-            base = Row("base", 200_000, 1_000_000, 2, 64, model, processes)
-            found += [
-                base,
-                base._replace(why="nodes", nodes=400_000),
-                base._replace(why="edges", edges=2_000_000),
-                base._replace(why="depth", depth=4),
-                base._replace(why="width", width=128),
-                base._replace(why="all", nodes=400_000, edges=2_000_000, features=128),
-            ]
     for processes in (1, 2):
-        held = Row("held", 600_000, 3_000_000, 3, 96, "gcn", processes, 100, held_out=True)
-        found += [held, held._replace(model="gcnii", width=64)]
-        arxiv = Row("arxiv", 169_343, 1_157_799, 4, 64, "gcn", processes, 128, held_out=True)
-        found += [arxiv, arxiv._replace(depth=16)]
-    two = Row("large", 2_000_000, 20_000_000, 2, 64, "gcn", 1, 64, held_out=True)
-    components = Row(
-        "components", 200_000, 1_000_000, 2, 64, "gcn", 2, held_out=True, components=1000
-    )
-    return [*found, components, two, two._replace(processes=2)]
+        base = Row("base", 200_000, 1_000_000, 2, 64, "gcn", processes)
+        found += [
+            base,
+            base._replace(why="nodes", nodes=400_000),
+            base._replace(why="edges", edges=2_000_000),
+            base._replace(why="depth", depth=4),
+            base._replace(why="width", width=128),
+            base._replace(why="all", nodes=400_000, edges=2_000_000, features=128),
+            base._replace(model="gcnii"),
+            base._replace(model="gcnii", why="depth", depth=4),
+        ]
+    for processes in (1, 2):
+        other = base._replace(processes=processes, held_out=True)
+        found += [
+            other._replace(why="components", components=1000),
+            other._replace(why="arxiv", nodes=169_343, edges=1_157_799, depth=4, features=128),
+            other._replace(why="held", nodes=600_000, edges=3_000_000, depth=3, width=96),
+            other._replace(why="large", nodes=2_000_000, edges=20_000_000),
+        ]
+    return found
 
 
 def measure(row: Row, folder: Path) -> dict[str, Any]:
