@@ -91,3 +91,13 @@ def test_a_missing_package_is_one_line(out, monkeypatch, module):
     message = f'graphsct: {module} is not installed; run: pip install "graphsct[search]"\n'
     assert result.stderr == message
     assert not out.exists()
+
+
+def test_a_database_needs_its_driver(out, monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    result = run("search", *FAST, "--database", "postgresql://me@host/mine", "--out", out)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        'graphsct: psycopg is not installed; run: pip install "graphsct[postgres]"\n'
+    )
+    assert not out.exists()

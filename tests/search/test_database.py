@@ -31,7 +31,10 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pg")
     user = []
     if os.geteuid() == 0:  # which it refuses
-        if shutil.which("runuser") is None or subprocess.run(["id", "postgres"]).returncode:
+        if (
+            shutil.which("runuser") is None
+            or subprocess.run(["id", "postgres"], capture_output=True).returncode
+        ):
             pytest.skip("PostgreSQL refuses to run as root, and there is no user postgres")
         user = ["runuser", "-u", "postgres", "--"]
         shutil.chown(folder, "postgres")

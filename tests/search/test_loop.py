@@ -1,5 +1,4 @@
 import json
-import multiprocessing
 import os
 import signal
 import time
@@ -8,11 +7,11 @@ from functools import partial
 
 import pytest
 import torch
+from together import PROCESSES, slow_down
 
 from graphsct import TrainingError, datasets
 from graphsct.search import Found, Task, search
 from graphsct.search.progress import SearchProgress
-from graphsct.training.batch import Batch
 
 TASK = Task("demo", "gcn", None, 2, max_hidden=16)
 FAST = {"epochs": 12, "patience": 12}
@@ -105,21 +104,8 @@ def test_ctrl_c_gives_trials_back(tmp_path, monkeypatch):
     assert (again.trials, again.failed, again.interrupted) == (6, 0, False)
 
 
-# Children of a server that has imported everything: real processes that start at once.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["torch_geometric.data", "graphsct.nn", "graphsct.training", "graphsct.search.study"]
-)
-
-
 def slowly(folder):
-    step = Batch.step
-
-    def slow(self):
-        time.sleep(0.02)  # so slow that no machine finishes before it is killed
-        return step(self)
-
-    Batch.step = slow
+    slow_down()
     search(TASK, trials=60, storage=folder, **FAST)
 
 
