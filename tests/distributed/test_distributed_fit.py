@@ -114,6 +114,7 @@ def test_the_same_alone(alone, tmp_path):
     """In this process, where coverage sees it."""
     write_partition(words(), tmp_path / "parts", 1)
     stop_and_go_on(tmp_path / "parts", tmp_path / "run")
+    train_small(tmp_path / "parts", tmp_path / "train")
 
 
 def just_load(folder):

@@ -108,3 +108,5 @@ def test_models_take_it_as_a_graph(alone, tmp_path):
     part = Part.load(tmp_path / "parts")
     model = GCN(16, 8, 3, num_layers=3, control="pooled", num_components=3)
     torch.testing.assert_close(model(part.x, part.graph), model(data.x, data.graph))
+    part.graph.crossing = torch.arange(3)  # nothing comes from the others, who are not there
+    torch.testing.assert_close(part.graph.pool(part.x), data.graph.pool(data.x))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -149,4 +150,9 @@ def test_one_of_the_processes(tmp_path, monkeypatch):
     assert "Written to results/train/parts-gcn-plain-2" in result.stdout
     assert CliRunner().invoke(app, call).exit_code == 1  # a run is there already
     monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
-    assert CliRunner().invoke(app, [*call, "--tensorboard"]).exit_code == 0
+    call = ["train", "--data", "parts", "--epochs", "4", "--seeds", "3", "--tensorboard"]
+    monkeypatch.setattr(sys, "argv", ["graphsct.distributed", *call])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("graphsct.distributed", run_name="__main__")
+    assert end.value.code == 0
+    assert (tmp_path / "results/train/parts-gcn-plain-2/seed-2/run.json").exists()

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.distributed.collectives import lead, rank
-from graphsct.distributed.fit import fit
 from graphsct.distributed.part import Part
+from graphsct.distributed.run import fit
 from graphsct.errors import TrainingError
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
@@ -38,8 +38,8 @@ def train(
     force: bool = False,
     tensorboard: bool = False,
 ) -> Comparison:
-    """Train a model for each seed, one after another, as
-    :func:`~graphsct.training.compare.compare_control` does; all processes call this together.
+    """Train a model for each seed, one after another, as ``graphsct train`` does; all processes
+    call this together.
 
     Args:
         model: what to build
