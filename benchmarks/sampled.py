@@ -153,8 +153,8 @@ def table(out: Path) -> str:
     for entry in read(out):
         run = Run(**entry["run"])
         sampler = run.sampler if run.sampler == "whole" else f"{run.sampler} {run.size}"
-        settings = run.data, run.control or "none", sampler, run.graph, str(run.epochs)
-        found[settings].append(entry)
+        key = run.data, run.control or "none", sampler, run.graph, str(run.epochs)
+        found[key].append(entry)
     heads = ["data", "control", "batches", "degrees", "epochs", "largest batch", "test"]
     lines = [heads, ["---"] * len(heads)]
     for settings, entries in found.items():
