@@ -149,14 +149,15 @@ def measure(name: str, epochs: int, seeds: int, out: Path) -> None:
 
 
 def table(out: Path) -> str:
-    rows: dict[tuple[str, ...], list[dict[str, float]]] = defaultdict(list)
+    found: dict[tuple[str, ...], list[dict[str, float]]] = defaultdict(list)
     for entry in read(out):
         run = Run(**entry["run"])
         sampler = run.sampler if run.sampler == "whole" else f"{run.sampler} {run.size}"
-        rows[run.data, run.control or "none", sampler, run.graph].append(entry)
-    heads = ["data", "control", "batches", "degrees and components", "largest batch", "test"]
+        key = run.data, run.control or "none", sampler, run.graph, str(run.epochs)
+        found[key].append(entry)
+    heads = ["data", "control", "batches", "degrees", "epochs", "largest batch", "test"]
     lines = [heads, ["---"] * len(heads)]
-    for settings, entries in rows.items():
+    for settings, entries in found.items():
         tests = [100 * entry["test"] for entry in entries]
         spread = statistics.stdev(tests) if len(tests) > 1 else 0.0
         share = f"{100 * max(entry['largest'] for entry in entries):.0f} %"
