@@ -114,9 +114,9 @@ def _show(found: dict[int, Quote]) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("machines", justify="right")
     table.add_column("fits")
-    for name in ("GB each", "s an epoch", "of it network", "GB sent a layer"):
+    for name in ("GB each", "s/epoch", "network", "GB/layer"):
         table.add_column(name, justify="right")
-    table.add_column("what limits it")
+    table.add_column("limit", no_wrap=True)
     for count, each in found.items():
         row, seconds = _row(each), sum(each.seconds.values())
         wire = each.seconds["network"] + each.seconds["messages"]
@@ -127,6 +127,8 @@ def _show(found: dict[int, Quote]) -> None:
             f"{seconds:.3g}",
             f"{wire / seconds:.0%}",
             f"{each.sent / 1e9:.3g}",
-            f"{each.limit} ({'time' if each.fits else 'memory'})",
+            f"{'time' if each.fits else 'memory'}: {each.limit}",
         )
-    Console(highlight=False).print(table)
+    Console(highlight=False).print(
+        table, "", "network: share of the time; GB/layer: sent by each machine, forward or backward"
+    )

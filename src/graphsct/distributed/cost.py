@@ -6,11 +6,12 @@ backward, validation),
 
 .. math::
     \text{time} &= p_1 \, 3 L k d + p_2 \, n (3 f d + 4 L d^2 + 4 d c) + p_3 \, L n d
-                   + p_4 \, 3 L h d + p_5 \, 3 L, \\
-    \text{memory} &= q_0 + q_1 k + q_2 \, n f + q_3 \, L n d + q_4 \, h d
+                   + p_4 \, N r + p_5 \, 3 L h d + p_6 \, 3 L, \\
+    \text{memory} &= q_0 + q_1 k + q_2 \, n f + q_3 \, (L + 1) n d + q_4 \, h d
 
-for products with :math:`\mathbf G`, dense products, passes over activations, rows that are sent,
-and messages. The prices :math:`p, q` are fitted to epochs of real training, with control, that
+for products with :math:`\mathbf G`, dense products, passes over activations, the random numbers of
+dropout (:math:`r` for each of all :math:`N` nodes, drawn by every process), rows that are sent, and
+messages. The prices :math:`p, q` are fitted to epochs of real training, with control, that
 ``benchmarks/distributed.py`` measured and ``measured.json`` keeps.
 """
 
@@ -166,6 +167,7 @@ def work(job: Job, own: Share, processes: int) -> dict[str, float]:
         "sparse products": _PASSES * depth * own.entries * d,
         "dense products": n * dense,
         **_by_model("activations", job, depth * n * d),
+        "random numbers": job.nodes * (job.features + d * (1 + depth * (job.model == "gcnii"))),
         "network": _PASSES * depth * own.halo * d * _NUMBER,
         "messages": _PASSES * depth * (processes > 1),
     }
