@@ -21,9 +21,9 @@ from graphsct.distributed.launch import _explain
 from graphsct.training import ModelConfig, TrainConfig
 
 MODEL = ModelConfig(depth=2, hidden=8, control="pooled")
-CONFIG = TrainConfig(epochs=150, patience=150, checkpoint_every=2)
+CONFIG = TrainConfig(epochs=80, checkpoint_every=1)
 ARGUMENTS = ["--depth", "2", "--hidden", "8", "--control", "pooled", "--seeds", "1"]
-ARGUMENTS += ["--epochs", "150", "--patience", "150", "--checkpoint-every", "2"]
+ARGUMENTS += ["--epochs", "80", "--checkpoint-every", "1"]
 
 
 def failure(code):
