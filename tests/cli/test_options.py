@@ -33,7 +33,7 @@ def commands():
 
 COMMANDS = commands()
 # Options, and the commands in which they mean something of their own.
-HELP = {"data": ("reproduce", "diagnose"), "model": ("reproduce",), "control": ("reproduce",)}
+HELP = {"data": ("reproduce", "diagnose"), "model": ("reproduce", "plan"), "control": ("reproduce",)}
 HELP |= {"depth": ("reproduce",), "root": (), "seeds": ("diagnose",), "threads": (), "as_json": ()}
 
 

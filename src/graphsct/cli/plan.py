@@ -129,6 +129,6 @@ def _show(found: dict[int, Quote]) -> None:
             f"{each.sent / 1e9:.3g}",
             f"{'time' if each.fits else 'memory'}: {each.limit}",
         )
-    Console(highlight=False).print(
-        table, "", "network: share of the time; GB/layer: sent by each machine, forward or backward"
-    )
+    console = Console(highlight=False)
+    console.print(table)
+    console.print("network: share of the time; GB/layer: sent by each machine, forward or backward")
