@@ -33,8 +33,9 @@ def commands():
 
 COMMANDS = commands()
 # Options, and the commands in which they mean something of their own.
-HELP = {"data": ("reproduce", "diagnose"), "model": ("reproduce", "plan"), "control": ("reproduce",)}
-HELP |= {"depth": ("reproduce",), "root": (), "seeds": ("diagnose",), "threads": (), "as_json": ()}
+HELP = {"data": ("reproduce", "diagnose"), "model": ("reproduce", "plan")}
+HELP |= {"control": ("reproduce",), "depth": ("reproduce",), "seeds": ("diagnose",)}
+HELP |= {"root": (), "threads": (), "as_json": ()}
 
 
 def test_names_are_those_that_there_are():
