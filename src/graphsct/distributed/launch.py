@@ -60,8 +60,15 @@ def _own_signals() -> Iterator[None]:
 
 
 def _explain(failures: Mapping[int, ProcessFailure], processes: int) -> str:
-    """Which process was the first to fail: one that was killed, before those that missed it."""
-    rank = min(failures, key=lambda rank: failures[rank].exitcode)
+    """Which process was the first to fail: one that was killed, before those that missed it.
+
+    SIGTERM is what torchrun ends the others with.
+    """
+
+    def order(rank: int) -> tuple[bool, int]:
+        return failures[rank].exitcode == -signal.SIGTERM, failures[rank].exitcode
+
+    rank = min(failures, key=order)
     code = failures[rank].exitcode
     end = f"failed with exit code {code}, and says why above"
     if code < 0:
