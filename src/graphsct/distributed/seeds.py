@@ -11,10 +11,9 @@ from typing import Any
 from graphsct.distributed.collectives import lead, rank
 from graphsct.distributed.part import Part
 from graphsct.distributed.run import fit
-from graphsct.errors import TrainingError
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
-from graphsct.training.compare import Comparison
+from graphsct.training.compare import Comparison, check_compare
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.progress import Progress
@@ -52,8 +51,7 @@ def train(
         force: delete the runs in a folder that exists
         tensorboard: write event files
     """
-    if compare and model.control is None:
-        raise TrainingError("there is no control to compare with; pass --control pooled or gated")
+    check_compare(model, compare)
     seeds = list(seeds)
     settings = _settings(model, part, config)
     more = {"seeds": len(seeds), "versions": versions()}

@@ -19,7 +19,7 @@ from graphsct.training.run import versions
 from graphsct.training.seeds import Results, deviation, run_seeds, split_of
 from graphsct.training.trial import seeded
 
-__all__ = ["WITHOUT", "Comparison", "compare_control"]
+__all__ = ["WITHOUT", "Comparison", "check_compare", "compare_control"]
 
 #: Where the runs without control are, in the folder of those with it.
 WITHOUT = "without-control"
@@ -78,6 +78,12 @@ class Comparison:
         return values
 
 
+def check_compare(model: ModelConfig, compare: bool) -> None:
+    """Refuse to compare a model without control with itself."""
+    if compare and model.control is None:
+        raise TrainingError("there is no control to compare with; pass --control pooled or gated")
+
+
 def compare_control(
     model: ModelConfig,
     data: Any,
@@ -105,8 +111,7 @@ def compare_control(
         force: delete the runs in a folder that exists
         tensorboard: write event files
     """
-    if compare and model.control is None:
-        raise TrainingError("there is no control to compare with; pass --control pooled or gated")
+    check_compare(model, compare)
     seeds = list(seeds)
     train = config.to_dict()
     del train["seed"]
