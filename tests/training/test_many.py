@@ -8,8 +8,8 @@ from torch.testing import assert_close
 
 from graphsct import TrainingError, fit, fit_many
 from graphsct.datasets import csbm, demo
-from graphsct.datasets.splits import Fractions
-from graphsct.training import ModelConfig, TrainConfig
+from graphsct.datasets.splits import Fractions, Split
+from graphsct.training import ModelConfig, TrainConfig, batch
 from graphsct.training.progress import Progress
 from graphsct.training.trial import seeded
 
@@ -162,3 +162,61 @@ def test_parts_go_side_by_side_and_leave_the_threads_as_they_were(data):
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("model", ["gcn", "egnn"])
+def test_runs_that_differ_in_their_rule_alone_are_trained_once(data, model, monkeypatch):
+    built = []
+    make = batch.make_engine
+    monkeypatch.setattr(batch, "make_engine", lambda *a: built.append(len(a[0])) or make(*a))
+    cases = [(seed, rule) for rule in ("val_accuracy", "val_loss") for seed in range(3)]
+    cases += [(7, "val_loss")]
+    configs = [replace(CONFIG, seed=seed, select=rule, patience=5) for seed, rule in cases]
+    models = build(data, [seed for seed, _ in cases], model=model, control="gated", depth=3)
+    together = fit_many(models, data, configs)
+    assert built == [4]
+    ones = build(data, [seed for seed, _ in cases], model=model, control="gated", depth=3)
+    alone = [fit(m, data, c, progress=False) for m, c in zip(ones, configs, strict=True)]
+    check_same(alone, together)
+    assert len({run.epochs for run in alone}) > 1  # they do not end together
+    assert any(alone[seed].best_epoch != alone[seed + 3].best_epoch for seed in range(3))
+    for one, other in zip(ones, models, strict=True):
+        for key, value in one.state_dict().items():
+            assert_close(other.state_dict()[key], value, rtol=1e-4, atol=1e-5)
+
+
+def test_other_splits_rates_or_weights_are_trained_apart(data, monkeypatch):
+    built = []
+    make = batch.make_engine
+    monkeypatch.setattr(batch, "make_engine", lambda *a: built.append(len(a[0])) or make(*a))
+    configs = [replace(CONFIG, epochs=2, select=rule) for rule in ("val_accuracy", "val_loss")]
+    models = build(data, [0, 0])
+    fit_many(build(data, [0, 1]), data, configs)
+    fit_many(models, data, [configs[0], replace(configs[1], learning_rate=0.5)])
+    models = build(data, [0, 0])
+    models[1].dropout = 0.1
+    fit_many(models, data, configs)
+    split = Split(data.val_mask, data.train_mask, data.test_mask)
+    fit_many(build(data, [0, 0]), data, configs, splits=[None, split])
+    assert built == [2] * 4
+
+
+def test_twins_that_were_interrupted_go_on(data, tmp_path):
+    configs = [replace(CONFIG, select=rule) for rule in ("val_accuracy", "val_loss")]
+    folders = [tmp_path / config.select for config in configs]
+
+    class Stop:
+        def __call__(self, record):
+            if record.epoch == 13:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        def next_run(self):
+            pass
+
+    begun = fit_many(build(data, [0, 0]), data, configs, folders=folders, progress=Stop())
+    assert [run.interrupted for run in begun] == [True, True]
+    together = fit_many(build(data, [0, 0]), data, configs, folders=folders)
+    alone = [
+        fit(m, data, c, progress=False) for m, c in zip(build(data, [0, 0]), configs, strict=True)
+    ]
+    check_same(alone, together)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from graphsct.experiments.cell import DEEP, Cell, Key
+from graphsct.experiments.cell import Cell, Key
 from graphsct.experiments.reproduce import Budget, Loader
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.problem import Problem, count_splits
@@ -52,7 +52,7 @@ def estimate(
             first, more = timed[kind]
             depth = key.depth or _SEARCHED
             run = EPOCHS * (first + more * depth)
-            rules = 2 if depth >= DEEP else 1
+            rules = 1  # both look at the same training
         total += budget.seeds * rules * run + _search(budget, run, load, key)
     return total
 

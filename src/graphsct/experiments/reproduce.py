@@ -7,6 +7,7 @@ that after a kill the same command loses no more than the epochs since the last 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,11 @@ from graphsct.experiments.plan import is_normalized
 from graphsct.experiments.workplace import alone, clear_runs, runs_folder
 from graphsct.search.task import Task
 from graphsct.training.interrupt import interruptible
-from graphsct.training.run import versions
-from graphsct.training.seeds import Results, run_seeds
+from graphsct.training.many import fit_many
+from graphsct.training.progress import Progress
+from graphsct.training.run import Run, versions
+from graphsct.training.seeds import seed_folder, split_of
+from graphsct.training.trial import seeded
 
 __all__ = ["Budget", "Loader", "Outcome", "is_done", "run_cells"]
 
@@ -170,29 +174,46 @@ def _run(
             cell = Cell(key, settings, found)
     data = load(key.dataset, cell.settings.normalize)
     results = {(run["select"], run["seed"]): run for run in cell.results}
-    for rule in cell.settings.rules:
-        missing = [seed for seed in range(budget.seeds) if (rule, seed) not in results]
-        if missing:
-            train = replace(cell.settings.train, select=rule)
-            made = run_seeds(
-                cell.settings.model,
-                data,
-                train,
-                missing,
-                folder=runs_folder(work, cell.settings) / rule,
-                progress=progress,
-                title=f"{key.name}, seed",
-            )
-            if made.interrupted:
-                raise KeyboardInterrupt
-            results |= {(rule, row["seed"]): row for row in _rows(made, rule)}
+    wanted = [(rule, seed) for rule in cell.settings.rules for seed in range(budget.seeds)]
+    missing = [each for each in wanted if each not in results]
+    if missing:
+        made = _train(cell, data, missing, runs_folder(work, cell.settings), progress)
+        results |= {(row["select"], row["seed"]): row for row in made}
     in_order = tuple(results[each] for each in sorted(results))
     return replace(cell, results=in_order, versions=versions())
 
 
-def _rows(made: Results, rule: str) -> list[dict[str, Any]]:
-    rows = [{"select": rule, **row} for row in made.to_dict()["seeds"]]
-    return [{name: row[name] for name in RESULT} for row in rows]
+def _train(
+    cell: Cell, data: Any, missing: Sequence[tuple[str, int]], folder: Path, progress: bool
+) -> list[dict[str, Any]]:
+    """The results of some rules and seeds; a seed is trained once, whatever rules look at it."""
+    settings = cell.settings
+    models = []
+    for _, seed in missing:
+        with seeded(seed):
+            models.append(settings.model.build(data))
+    with ExitStack() as stack:
+        bar = None
+        if progress:
+            title = f"{cell.key.name}, run"
+            bar = stack.enter_context(Progress(len(missing), settings.train.epochs, title))
+        runs = fit_many(
+            models,
+            data,
+            [replace(settings.train, select=rule, seed=seed) for rule, seed in missing],
+            splits=[split_of(data, seed) for _, seed in missing],
+            folders=[seed_folder(folder / rule, seed) for rule, seed in missing],
+            progress=bar,
+        )
+    if len(runs) < len(missing) or any(run.interrupted for run in runs):
+        raise KeyboardInterrupt
+    return [_row(run, split_of(data, run.config.seed)) for run in runs]
+
+
+def _row(run: Run, split: int | None) -> dict[str, Any]:
+    config = {"select": run.config.select, "seed": run.config.seed, "split": split}
+    row = config | run.to_dict()
+    return {name: row[name] for name in RESULT}
 
 
 def _search(

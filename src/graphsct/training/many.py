@@ -14,7 +14,7 @@ import torch
 
 from graphsct.datasets.splits import Split
 from graphsct.errors import TrainingError
-from graphsct.training.batch import Batch, shape_of
+from graphsct.training.batch import Batch, shape_of, tracks
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import MODELS, TrainConfig
 from graphsct.training.fit import check_finite, fit
@@ -50,9 +50,10 @@ def fit_many(
 
     Models of the same shape are trained together: their weights are stacked, one sparse product
     serves all, and a run that is over leaves the others. Each has its own seed, split, learning
-    rate, weight decay and dropout. Of larger graphs, runs go side by side, as many as PyTorch has
-    threads, each with one. The results are those of :func:`~graphsct.fit` with the same config, up
-    to rounding. Models that cannot be trained so are trained one by one.
+    rate, weight decay, dropout and ``select``; runs that differ in ``select`` alone are trained
+    once. Of larger graphs, runs go side by side, as many as PyTorch has threads, each with one. The
+    results are those of :func:`~graphsct.fit` with the same config, up to rounding. Models that
+    cannot be trained so are trained one by one.
 
     Args:
         models: each is left with the weights of its best epoch
@@ -113,17 +114,38 @@ def fit_many(
                 progress,
             )
             for alike in shapes.values()
-            for part in _parts(alike, at_once or room(models[alike[0]], problems[alike[0]]))
+            for part in _parts(
+                _twins(alike, models, problems, configs),
+                at_once or room(models[alike[0]], problems[alike[0]]),
+            )
         ]
         for made in _side_by_side(parts):
             runs |= made
     return [runs[i] for i in sorted(runs)]
 
 
-def _parts(numbers: list[int], most: int) -> list[list[int]]:
-    """Parts of nearly equal size, none above ``most``."""
-    count = -(-len(numbers) // most)
-    return [numbers[part::count] for part in range(count)]
+def _twins(
+    runs: list[int],
+    models: Sequence[Any],
+    problems: Sequence[Problem],
+    configs: Sequence[TrainConfig],
+) -> list[list[int]]:
+    """Runs of one shape, those together that need be trained only once."""
+    firsts = tracks(
+        [models[run] for run in runs],
+        [problems[run] for run in runs],
+        [configs[run] for run in runs],
+    )
+    groups: dict[int, list[int]] = {}
+    for run, first in zip(runs, firsts, strict=True):
+        groups.setdefault(first, []).append(run)
+    return list(groups.values())
+
+
+def _parts(groups: list[list[int]], most: int) -> list[list[int]]:
+    """Parts with nearly equal numbers of groups, none with more than ``most``."""
+    count = -(-len(groups) // most)
+    return [[run for group in groups[part::count] for run in group] for part in range(count)]
 
 
 def _side_by_side(parts: list[_Together]) -> Iterator[dict[int, Run]]:

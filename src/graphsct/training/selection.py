@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -19,7 +20,7 @@ class Selection:
     best epoch is ``patience`` epochs ago: being better by the second criterion alone counts.
 
     Args:
-        select: ``val_loss`` or ``val_accuracy``
+        select: ``val_loss`` or ``val_accuracy``, one for all runs or one for each
         patience: number of epochs
         shape: ``()`` for one run, ``(k,)`` for k runs
 
@@ -31,8 +32,12 @@ class Selection:
         (2, True)
     """
 
-    def __init__(self, select: str, patience: int, shape: tuple[int, ...] = ()) -> None:
-        self.select = select
+    def __init__(
+        self, select: str | Sequence[str], patience: int, shape: tuple[int, ...] = ()
+    ) -> None:
+        rules = [select] if isinstance(select, str) else select
+        self.by_loss = torch.tensor([rule == "val_loss" for rule in rules]).expand(shape or 1)
+        self.by_loss = self.by_loss.view(shape)
         self.patience = patience
         self.epoch = 0
         self.best_epoch = torch.zeros(shape, dtype=torch.long)
@@ -43,10 +48,11 @@ class Selection:
         """Take the next epoch's validation; which runs it is the best epoch of so far."""
         self.epoch += 1
         less, more = val_loss < self.val_loss, val_accuracy > self.val_accuracy
-        if self.select == "val_loss":
-            better = less | ((val_loss == self.val_loss) & more)
-        else:
-            better = more | ((val_accuracy == self.val_accuracy) & less)
+        better = torch.where(
+            self.by_loss,
+            less | ((val_loss == self.val_loss) & more),
+            more | ((val_accuracy == self.val_accuracy) & less),
+        )
         self.val_loss = torch.where(better, val_loss.double(), self.val_loss)
         self.val_accuracy = torch.where(better, val_accuracy.double(), self.val_accuracy)
         self.best_epoch = torch.where(better, self.epoch, self.best_epoch)
@@ -59,6 +65,7 @@ class Selection:
 
     def keep(self, runs: Tensor) -> None:
         """Go on with these of the k runs only; shape: ``(k,)`` of bool, or their numbers."""
+        self.by_loss = self.by_loss[runs]
         self.best_epoch = self.best_epoch[runs]
         self.val_loss = self.val_loss[runs]
         self.val_accuracy = self.val_accuracy[runs]

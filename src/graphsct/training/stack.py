@@ -108,6 +108,18 @@ class Stack:
         for name, value in self._parts[part].items():
             value[run].copy_(_turn(name, weights[name]))
 
+    def flatten(self, part: str, run: int) -> Tensor:
+        """A copy of one part of one run, as it stands in the long vector of a run alone."""
+        return torch.cat([value[run].flatten() for value in self._parts[part].values()])
+
+    def unflatten(self, flat: Tensor) -> dict[str, Tensor]:
+        """What :meth:`flatten` gave, as :meth:`read` would have given it."""
+        pieces = torch.split(flat, [shape.numel() for shape in self._shapes.values()])
+        return {
+            name: _turn(name, piece.view(shape)).clone(memory_format=torch.contiguous_format)
+            for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)
+        }
+
     def remember(self, runs: Tensor) -> None:
         """Keep the weights of these runs as their best; shape: ``(k,)`` of bool."""
         if self.runs == 1 or bool(runs.all()):
