@@ -11,6 +11,7 @@ from filelock import FileLock
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
+from graphsct.experiments.borrow import borrow
 from graphsct.experiments.cell import Cell, Key, Settings, read_cells, write_cell
 from graphsct.experiments.reproduce import Budget, is_done, run_cells
 from graphsct.training import ModelConfig, TrainConfig
@@ -205,3 +206,49 @@ def test_a_killed_process_loses_no_cell_and_no_checkpoint(run, tmp_path):
     shallow, deep = run(known=SLOW)
     assert (shallow.new, path.stat().st_mtime_ns) == (False, first)
     assert len(deep.cell.results) == 4
+
+
+def with_activation(activation):
+    return DEEP._replace(activation=activation, depth=2)
+
+
+@pytest.fixture
+def searched():
+    """A cell whose search chose leaky ReLU."""
+    model = ModelConfig(control="pooled", hidden=8, activation="leaky_relu")
+    key = with_activation(None)
+    return Cell(key, Settings(model, TRAIN), {"allowed": {"trials": 3}, "score": 0.5})
+
+
+def test_a_given_activation_takes_the_other_settings_from_where_it_was_searched(run, searched):
+    keys = [searched.key, with_activation("relu"), with_activation("leaky_relu")]
+    free, relu, leaky = (outcome.cell for outcome in run(keys, known={searched.key: searched}))
+    assert relu.settings == replace(
+        free.settings, model=replace(free.settings.model, activation="relu")
+    )
+    assert relu.found == {**searched.found, "of": "demo-gcn-pooled-2"}
+    assert relu.results[0]["val_loss"] != free.results[0]["val_loss"]
+    assert leaky.settings == free.settings and leaky.results == free.results  # not run twice
+    assert "--depth 2 --control sct" in leaky.command
+
+
+def test_of_somebody_else_s_cell_only_settings_are_borrowed(run, searched):
+    theirs = replace(searched, results=({"select": "val_accuracy", "seed": 0},))
+    leaky = run([with_activation("leaky_relu")], known={searched.key: theirs})[0].cell
+    assert len(leaky.results) == 2 and leaky.results[0]["epochs"] == 6
+
+
+def test_with_trials_a_given_activation_is_searched_for_itself(run, searched):
+    known = {searched.key: searched}
+    relu = run([with_activation("relu")], known=known, trials=1, max_hidden=16)[0].cell
+    assert "of" not in relu.found
+
+
+def test_the_offset_of_srelu_stays_behind():
+    key = Key("demo", "egnn", "gated", 2)
+    model = ModelConfig("egnn", "gated", activation="srelu", offset=-5.0)
+    cells = {key: Cell(key, Settings(model, TRAIN))}
+    relu = borrow(key._replace(activation="relu"), cells)
+    assert relu.settings.model == replace(model, activation="relu", offset=None)
+    assert borrow(key._replace(activation="srelu"), cells).settings.model == model
+    assert borrow(key, cells) is None and borrow(key._replace(depth=4), cells) is None

@@ -220,8 +220,8 @@ def _run(
     from graphsct.experiments.estimate import estimate
     from graphsct.experiments.reproduce import is_done, run_cells
 
-    load, there = _loader(root), read_cells(out, keys)
-    known = {**read_cells(keys=keys), **there}
+    load, there = _loader(root), read_cells(out)
+    known = {**read_cells(), **there}
     todo = [key for key in keys if not is_done(there.get(key), budget)]
     # It is large, and not downloaded unasked; the others are.
     absent = [key for key in todo if key.dataset == "arxiv" and not is_here("arxiv", root)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.errors import ExperimentError, GraphsctError
+from graphsct.experiments.borrow import borrow
 from graphsct.experiments.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
 from graphsct.experiments.plan import is_normalized
 from graphsct.experiments.workplace import alone, clear_runs, runs_folder
@@ -110,7 +111,8 @@ def run_cells(
         keys: which
         budget: what each may cost
         load: gives the data of a name, with rows that sum to one or not
-        known: settings to run a cell with that is not in ``out``
+        known: settings to run a cell with that is not in ``out``; one whose activation is given may
+            have them from the cell in which it was searched
         out: folder for the cells; those that are there and done are not run again
         work: folder for searches and runs under way
         table: the table's name, for the command that is kept with each cell
@@ -125,8 +127,9 @@ def run_cells(
                     new = not is_done(there, budget)
                     cell = there
                     if new:
-                        start = there or _fresh(known.get(key))
-                        near = _other_depths(key, read_cells(out))
+                        done = read_cells(out)
+                        start = there or _known(key, budget, known, done)
+                        near = _other_depths(key, done)
                         cell = _run(key, start, budget, load, place, progress, near)
                         cell = replace(cell, command=_command(table, key, budget))
                         write_cell(out, cell)
@@ -139,9 +142,15 @@ def run_cells(
             yield outcome
 
 
-def _fresh(cell: Cell | None) -> Cell | None:
-    """Somebody else's cell, whose settings are taken, not its results."""
-    return None if cell is None else replace(cell, results=())
+def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cell]) -> Cell | None:
+    """What to begin a cell with: of somebody else's the settings, of our own the results too."""
+    theirs = known.get(key)
+    if theirs is None and budget.trials is None:
+        own = borrow(key, done)
+        if own is not None:
+            return own
+        theirs = borrow(key, known)
+    return None if theirs is None else replace(theirs, results=())
 
 
 def _other_depths(key: Key, cells: dict[Key, Cell]) -> list[Cell]:
