@@ -76,3 +76,14 @@ def test_statistics_that_differ_need_a_reason(tables):
     (text,) = [f.text for f in summary(changed, []) if f.question.startswith("Are models")]
     assert "Of 4 numbers of nodes, edges, features and classes, 1 are what we count, 2 are" in text
     assert "and 1 differ for no reason" in text
+
+
+def test_the_best_model_is_chosen_by_validation(tables):
+    rows = tables["depth"].rows
+    better = [
+        row | {"validation": 90.0} if row["cell"] == "cora-gcn-pooled-16" else row for row in rows
+    ]
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(better))}
+    (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
+    assert finding.answer == "As good as the paper's on 0 of 1 sets"
+    assert "Cora: 65.0 ± 0.9 (GCN-SCT, 16 layers), the paper's best 85.5" in finding.text

@@ -32,6 +32,7 @@ def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Fi
         _gains("Does SCT help on the heterophilic sets?", tables["heterophilic"]),
         *term_findings(tables[TERM]),
         *_reached(tables["depth"]),
+        *_best(tables["depth"]),
         *_rules(tables["depth"]),
         *(_CLAIMS[d.number](d.digest) for d in drawings if d.digest is not None),
         _counts(tables),
@@ -103,6 +104,35 @@ def _agreement(found: Agreement) -> str:
         f"ours are above the paper's in {found.above}, agree in {found.agrees} and are below in "
         f"{found.below} of {found.cells} cells, by {found.mean:+z.1f} points on average"
     )
+
+
+def _best(table: Table) -> Iterator[Finding]:
+    """The model with SCT that validation would take, for each data set."""
+    parts = []
+    reached = 0
+    ran = [row for row in table.rows if row["sct"] and row["verdict"] is not None]
+    for title in dict.fromkeys(row["data_title"] for row in ran):
+        rows = [row for row in table.rows if row["data_title"] == title]
+        taken = max((row for row in ran if row in rows), key=lambda row: row["validation"])
+        printed = max(row["right"] or row["paper"] for row in rows if row["sct"])
+        bases = [row for row in rows if not row["sct"] and row["verdict"] is not None]
+        text = f"{title}: {_taken(taken)}, the paper's best {printed:.1f}"
+        if bases:
+            text += f", ours without SCT {_taken(max(bases, key=lambda row: row['validation']))}"
+        parts.append(text)
+        reached += taken["ours"] >= printed
+    if parts:
+        yield Finding(
+            "How good is the best model with SCT?",
+            f"As good as the paper's on {reached} of {len(parts)} sets",
+            "Validation accuracy chooses model and depth, over ten seeds. "
+            + "; ".join(parts)
+            + ".",
+        )
+
+
+def _taken(row: Row) -> str:
+    return f"{row['ours']:.1f} ± {row['std']:.1f} ({row['model_title']}, {row['depth']} layers)"
 
 
 def _rules(table: Table) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 from graphsct.experiments.cell import Cell, Key
 from graphsct.experiments.paper import DATASETS, MODELS, PaperCell, PaperTable
 from graphsct.experiments.plan import base_of, key_of
+from graphsct.experiments.tables.shortfalls import shortfalls
 from graphsct.experiments.tables.significance import (
     LEVEL,
     Difference,
@@ -47,7 +48,7 @@ def build(table: PaperTable, cells: Mapping[Key, Cell]) -> Table:
     by_loss = tuple(row for row in _rows(table, cells, "val_loss") if row["n"])
     columns = _columns(table)
     parts = (Table(_BY_LOSS, columns, by_loss),) if by_loss else ()
-    outside = yardsticks({row["dataset"] for row in rows})
+    outside = (*shortfalls(rows), *yardsticks({row["dataset"] for row in rows}))
     unequal = [row["cell"] for row in rows if row["gain"] and not row["gain"]["same_budget"]]
     warning = [f"Not searched with the budget of its base: {name}." for name in unequal]
     notes = (*table.notes, *_NOTES, *warning, *misprints(table.cells))
@@ -71,6 +72,7 @@ def _row(cell: PaperCell, cells: Mapping[Key, Cell], select: str) -> Row:
     key = key_of(cell)
     ours = cells.get(key)
     runs = [] if ours is None else ours.accuracies(select)
+    valid = [] if ours is None else [100 * run["val_accuracy"] for run in ours.runs(select)]
     bounds = interval(runs)
     mean = statistics.fmean(runs) if runs else None
     return {
@@ -90,6 +92,8 @@ def _row(cell: PaperCell, cells: Mapping[Key, Cell], select: str) -> Row:
         "our_depth": None if ours is None else ours.settings.model.depth,
         "our_hidden": None if ours is None else ours.settings.model.hidden,
         "our_trials": None if ours is None or ours.found is None else ours.found["trials"],
+        "our_limit": None if ours is None else (ours.allowed or {}).get("max_hidden"),
+        "validation": statistics.fmean(valid) if valid else None,
     }
 
 
