@@ -28,10 +28,10 @@ def test_cells_that_reach_the_paper_are_not_explained(short):
     assert short(base=64.9, sct=72.0) == {}
 
 
-def test_a_base_that_is_short_by_as_much(short):
+def test_a_base_that_is_short_too(short):
     found = short(base=62.9, sct=69.4)
     assert found[SCT.name]["reason"] == (
-        "the base is short by as much: the training, not the term; 4 trials, at most 32 channels"
+        "its base is short too: the training more than the term; 4 trials, at most 32 channels"
     )
     assert found[SCT.name]["base_short"] == pytest.approx(2.0)
     assert found[BASE.name]["reason"].startswith("the paper copied it from elsewhere; 4 trials")

@@ -19,10 +19,10 @@ _COLUMNS = (
 )
 _NOTE = (
     "its base by: how far the base model is below the paper's number for it; less than zero is "
-    "above. If that is as much, the way of training is short, and not the term."
+    "above. If it is at least half as much, the way of training is the reason before the term is."
 )
-#: Points within which a shortfall is taken for that of the base.
-_ALIKE = 0.5
+#: Share of a shortfall that the base must have for the way of training to be the reason.
+_MOST = 0.5
 
 
 def shortfalls(rows: Sequence[Row]) -> tuple[Table, ...]:
@@ -51,8 +51,8 @@ def shortfalls(rows: Sequence[Row]) -> tuple[Table, ...]:
 def _reasons(row: Row, short: float, base_short: float | None) -> list[str]:
     reasons = []
     if base_short is not None:
-        if base_short > short - _ALIKE:
-            reasons.append("the base is short by as much: the training, not the term")
+        if base_short >= _MOST * short:
+            reasons.append("its base is short too: the training more than the term")
         elif row["gain"] and row["gain"]["verdict"] == "hurts":
             reasons.append("the term makes its own base worse")
         else:
