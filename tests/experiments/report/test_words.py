@@ -87,3 +87,15 @@ def test_the_best_model_is_chosen_by_validation(tables):
     (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
     assert finding.answer == "As good as the paper's on 0 of 1 sets"
     assert "Cora: 65.0 ± 0.9 (GCN-SCT, 16 layers), the paper's best 85.5" in finding.text
+
+
+def test_narrow_networks_are_counted_apart(tables):
+    rows = [row | {"our_limit": 16 if row["depth"] == 16 else 64} for row in tables["depth"].rows]
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
+    text = summary(changed, [])[0].text
+    assert text.endswith(
+        "By the width that the search was allowed: with more channels it helps in 1 and hurts in 0 "
+        "of 2, by +2.6 points on average; with at most 16 channels it helps in 0 and hurts in 1 of "
+        "1, by -10.0 points on average."
+    )
+    assert "By the width" not in summary(tables, [])[0].text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from graphsct.experiments.report.drawings import Drawing
@@ -17,6 +18,9 @@ from graphsct.experiments.report.term import term_findings
 from graphsct.experiments.tables import TERM, Row, Table
 
 __all__ = ["summary"]
+
+#: Channels up to which a network is called narrow.
+_NARROW = 16
 
 
 def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Finding]:
@@ -52,7 +56,7 @@ def _gains(question: str, table: Table) -> Finding:
     return Finding(
         question,
         f"In {found.helps} of {found.pairs} pairs",
-        f"{printed} {_effect(found)}",
+        f"{printed} {_effect(found)}{_widths(table.rows)}",
         (("helps", found.helps), ("unclear", found.unclear), ("hurts", found.hurts)),
     )
 
@@ -68,6 +72,25 @@ def _effect(found: Effect) -> str:
         f"the paper {found.paper_mean:+z.1f} for the same pairs. It goes from {_pair(found.worst)} "
         f"to {_pair(found.best)}."
     )
+
+
+def _widths(rows: Sequence[Row]) -> str:
+    """Where it helps or hurts, by how wide networks could be; empty if that tells nothing."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["gain"]:
+            limit = row["our_limit"] or math.inf
+            kind = f"at most {_NARROW} channels" if limit <= _NARROW else "more channels"
+            groups.setdefault(kind, []).append(row)
+    counted = {kind: effect(group) for kind, group in groups.items()}
+    if len(counted) < 2 or not any(part.helps + part.hurts for part in counted.values()):
+        return ""
+    parts = (
+        f"with {kind} it helps in {part.helps} and hurts in {part.hurts} of {part.pairs}, by "
+        f"{part.mean:+z.1f} points on average"
+        for kind, part in counted.items()
+    )
+    return f" By the width that the search was allowed: {'; '.join(parts)}."
 
 
 def _pair(row: Row) -> str:
