@@ -1,4 +1,5 @@
 import os
+import signal
 
 import pytest
 import torch
@@ -9,6 +10,8 @@ from graphsct import datasets
 from oracle import Dense
 from zoo import ZOO
 
+# A shell starts what it runs in the background with Ctrl-C ignored, and tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 torch.set_num_threads(1)  # the graphs here are small, and threads only wait for each other
 # A fixed set of examples in CI, new ones on every run elsewhere, many on request.
 EXAMPLES = int(os.environ.get("GRAPHSCT_EXAMPLES", "100"))
