@@ -46,8 +46,8 @@ class Batch:
         self.histories: list[list[Epoch]] = [[] for _ in models]
         #: The runs that are not over.
         self.going = list(range(len(models)))
-        self._track = tracks(models, problems, configs)
-        self._tracks = list(dict.fromkeys(self._track))  # those that are trained
+        self._track_of = tracks(models, problems, configs)
+        self._tracks = list(dict.fromkeys(self._track_of))  # those that are trained
         self.generators = {
             track: torch.Generator().manual_seed(seed_of(configs[track].seed, 1))
             for track in self._tracks
@@ -62,7 +62,7 @@ class Batch:
         self._selection = Selection(rules, self.config.patience, (len(models),))
         # The best weights of runs that share a track; the engine keeps those of the others.
         self._shared: dict[int, Tensor | None] = {
-            run: None for run, track in enumerate(self._track) if self._track.count(track) > 1
+            run: None for run, track in enumerate(self._track_of) if self._track_of.count(track) > 1
         }
 
     @property
@@ -91,7 +91,7 @@ class Batch:
 
     def _place(self, run: int) -> int:
         """Where the engine has the track of a run."""
-        return self._tracks.index(self._track[run])
+        return self._tracks.index(self._track_of[run])
 
     def _remember(self, better: Tensor) -> None:
         if not self._shared:
@@ -127,7 +127,7 @@ class Batch:
         place = self.going.index(run)
         chosen = self._selection.state()
         alone = {k: v if k == "epoch" else v[place] for k, v in chosen.items()}
-        random = self.generators[self._track[run]].get_state()
+        random = self.generators[self._track_of[run]].get_state()
         way = self._engine.state(self._place(run))
         best = self._shared.get(run)
         if best is not None:
@@ -143,7 +143,7 @@ class Batch:
         if not self.going:
             return
         self._selection.keep(rest)
-        left = {self._track[run] for run in self.going}
+        left = {self._track_of[run] for run in self.going}
         if len(left) < len(self._tracks):
             places = [place for place, track in enumerate(self._tracks) if track in left]
             self._tracks = [self._tracks[place] for place in places]

@@ -136,7 +136,8 @@ def _best(table: Table) -> Iterator[Finding]:
     ran = [row for row in table.rows if row["sct"] and row["verdict"] is not None]
     for title in dict.fromkeys(row["data_title"] for row in ran):
         rows = [row for row in table.rows if row["data_title"] == title]
-        taken = max((row for row in ran if row in rows), key=lambda row: row["validation"])
+        mine = [row for row in ran if row["data_title"] == title]
+        taken = max(mine, key=lambda row: row["validation"])
         printed = max(row["right"] or row["paper"] for row in rows if row["sct"])
         bases = [row for row in rows if not row["sct"] and row["verdict"] is not None]
         text = f"{title}: {_taken(taken)}, the paper's best {printed:.1f}"
