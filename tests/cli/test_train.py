@@ -92,7 +92,10 @@ def test_an_existing_folder_is_refused_resumed_or_replaced(out):
 
 def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
     assert (
-        run(*FAST, "--control", "pooled", "--select", "val_accuracy", "--out", out).exit_code == 0
+        run(
+            *FAST, "--control", "pooled", "--select", "val_accuracy", "--normalize", "--out", out
+        ).exit_code
+        == 0
     )
     again = tmp_path / "again"
     line = ("--config", out / "config.json", "--seeds", 2, "--depth", 3, "--control", "none")
@@ -102,6 +105,10 @@ def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
     assert found["train"] == json.loads((out / "config.json").read_text())["train"]
     assert (found["model"]["hidden"], found["model"]["depth"]) == (8, 3)
     assert found["model"]["control"] is None
+    assert found["data"]["normalize"] is True
+    raw = tmp_path / "raw"
+    assert run(*line, "--no-normalize", "--out", raw).exit_code == 0
+    assert json.loads((raw / "config.json").read_text())["data"]["normalize"] is False
 
 
 @pytest.mark.parametrize(
@@ -134,6 +141,7 @@ def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message
         ("{", "is no JSON"),
         ("[]", "has neither 'model' nor 'train'"),
         ('{"train": {"epoch": 3}}', "no setting 'epoch', did you mean 'epochs'"),
+        ('{"train": {}, "normalize": 1}', "normalize is 1, expected true or false"),
     ],
 )
 def test_wrong_files_of_settings(out, tmp_path, text, message):

@@ -183,6 +183,8 @@ def test_made_up_sets_by_name():
     assert not load("demo", seed=1).x.equal(load("demo").x)
     with pytest.raises(DataError, match="demo is generated; it has one split"):
         load("demo", split=1)
+    rows = load("demo", normalize=True).x.abs().sum(1)
+    torch.testing.assert_close(rows, torch.ones(300))
 
 
 def test_a_loaded_set_moves_and_clones_as_a_whole(warm):

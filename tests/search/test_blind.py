@@ -3,8 +3,10 @@ from dataclasses import fields
 
 import pytest
 import torch
+from scipy.sparse import csr_array
 
 from graphsct import datasets
+from graphsct.datasets.features import to_tensor
 from graphsct.search.blind import BlindData
 from graphsct.training import ModelConfig
 from graphsct.training.problem import Blind
@@ -28,6 +30,20 @@ def test_it_holds_neither_test_nodes_nor_their_labels(data):
     hidden = ~(data.train_mask | data.val_mask)
     assert bool((view.y[hidden] == -1).all())
     assert bool((view.y[~hidden] >= 0).all())
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_its_rows_can_sum_to_one(data, sparse):
+    given = data.clone()
+    if sparse:
+        given.x = to_tensor(csr_array(data.x.relu().numpy()))
+    blind = BlindData.of(given)
+    (view,), (scaled,) = blind.views, blind.normalized
+    expected = view.x.to_dense() / view.x.to_dense().abs().sum(1, keepdim=True)
+    assert scaled.x.layout == view.x.layout
+    torch.testing.assert_close(scaled.x.to_dense(), expected)
+    assert scaled.y is view.y and scaled.edges is view.edges
+    assert BlindData.from_bytes(blind.to_bytes()).identity() == blind.identity()
 
 
 def test_models_are_built_from_it(data):

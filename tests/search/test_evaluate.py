@@ -5,7 +5,7 @@ from typing import get_type_hints
 import pytest
 
 from graphsct import TrainingError, fit
-from graphsct.datasets import demo
+from graphsct.datasets import demo, load
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.training import ModelConfig, TrainConfig
@@ -62,6 +62,16 @@ def test_a_score_is_the_mean_of_what_fit_validates(data, blind):
         assert score.val_accuracy == pytest.approx(fmean(run.val_accuracy for run in alone))
         assert score.val_loss == pytest.approx(fmean(run.val_loss for run in alone), rel=1e-3)
         assert score.seconds > 0
+
+
+def test_a_candidate_may_want_rows_that_sum_to_one(blind):
+    scaled, judge = load("demo", normalize=True), Judge()
+    trials = [Candidate(MODEL, TRAIN, 2, normalize) for normalize in (True, False)]
+    evaluate(trials, blind, judge)
+    alone = Judge()
+    evaluate([Candidate(MODEL, TRAIN, 2)], BlindData.of(scaled), alone)
+    assert judge.scores[0]._replace(seconds=0) == alone.scores[0]._replace(seconds=0)
+    assert judge.scores[0].val_loss != judge.scores[1].val_loss
 
 
 def test_the_hopeless_and_the_diverged_leave_the_others(blind):

@@ -34,6 +34,16 @@ def test_it_finds_what_its_trials_gave_and_writes_it_down(tmp_path):
     assert "torch" in written["versions"]
 
 
+def test_whether_rows_sum_to_one_is_tried_unless_it_is_said(tmp_path):
+    found = search(TASK, trials=8, storage=tmp_path / "open", **FAST)
+    best = max(tried(tmp_path / "open"), key=lambda row: (row["val_accuracy"], -row["val_loss"]))
+    assert {row["normalize"] for row in tried(tmp_path / "open")} == {False, True}
+    assert found.normalize is best["normalize"]
+    said = search(replace(TASK, normalize=True), trials=2, storage=tmp_path / "said", **FAST)
+    assert said.normalize
+    assert all("normalize" not in row for row in tried(tmp_path / "said"))
+
+
 def test_the_same_seed_tries_the_same_and_another_does_not(tmp_path):
     folders = [tmp_path / name for name in "abc"]
     for folder, seed in zip(folders, (0, 0, 1), strict=True):

@@ -35,6 +35,8 @@ def test_what_a_task_says_is_not_searched():
     assert choices["activation"] == ("tanh",)
     assert choices["hidden"] == (16, 32)
     assert choices["depth"] == (2, 4, 8, 16)
+    assert choices["normalize"] == (False, True)
+    assert "normalize" not in space(Task("texas", "gcn", None, None, normalize=False))
 
 
 def test_egnn_keeps_its_own_activation():
@@ -88,6 +90,7 @@ def test_settings_of_another_task_become_the_nearest_of_this_one():
     model, train = configs(deep, chosen, **LIMITS)
     assert model.hidden == 64
     assert chosen_in(narrow, model, train) == chosen | {"depth": 4, "hidden": 16}
+    assert chosen_in(narrow, model, train, normalize=True)["normalize"]
 
 
 def test_only_few_shapes_are_worth_a_group():

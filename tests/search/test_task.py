@@ -11,6 +11,7 @@ FOUND = Found(
     task=TASK,
     model=ModelConfig(model="gcnii", control="gated", depth=16, alpha=0.1),
     train=TrainConfig(select="val_accuracy"),
+    normalize=True,
     score=0.8,
     trials=20,
     pruned=7,

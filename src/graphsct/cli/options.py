@@ -130,9 +130,9 @@ def select(panel: str | None = None, default: str = "val_loss") -> Any:
     return option(text, panel, default, autocompletion=among(SELECTIONS))
 
 
-def normalize(panel: str | None = None) -> Any:
-    """``--normalize``."""
-    return flag("--normalize", "Make each row of features sum to one.", panel)
+def normalize(panel: str | None = None, default: str = "no") -> Any:
+    """``--normalize``, or ``--no-normalize``."""
+    return option("Make each row of features sum to one.", panel, default)
 
 
 def symmetrize(panel: str | None = None) -> Any:

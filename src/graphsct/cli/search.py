@@ -41,7 +41,7 @@ def search(
     ] = None,
     max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
     select: Annotated[str, options.select(_TASK, "val_accuracy")] = "val_accuracy",
-    normalize: Annotated[bool, options.normalize(_TASK)] = False,
+    normalize: Annotated[bool | None, options.normalize(_TASK, "both are tried")] = None,
     trials: Annotated[int, option("In all, with those there are.", _TRIALS, True, min=1)] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one a split")] = None,
     epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
@@ -126,7 +126,7 @@ def _show(found: Found, folder: Path) -> None:
     for part in (found.model, found.train):
         values = {k: v for k, v in part.to_dict().items() if v is not None}
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))
+    if found.normalize:
+        console.print("  each row of features made to sum to one")
     line = f"graphsct train --data {found.task.data} --config {folder / 'best.json'}"
-    if found.task.normalize:
-        line += " --normalize"
     console.print(f"Written to {folder}; now: {line}", soft_wrap=True)

@@ -65,10 +65,10 @@ def train(
     checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
         Path | None,
-        option("JSON with 'model' and 'train', such as a run's config.json.", _RUN),
+        option("JSON with 'model' and 'train': of a search or another run.", _RUN),
     ] = None,
     compare: Annotated[bool, flag("--compare", "Also without control.", _RUN)] = False,
-    normalize: Annotated[bool, options.normalize(_RUN)] = False,
+    normalize: Annotated[bool | None, options.normalize(_RUN)] = None,
     root: Annotated[Path | None, options.root(_RUN)] = None,
     out: Annotated[Path | None, option("Run folder.", _RUN, "a new one in results/train")] = None,
     resume: Annotated[bool, flag("--resume", "Go on in a run folder that exists.", _RUN)] = False,
@@ -103,7 +103,7 @@ def train(
         raise TrainingError("--resume keeps the runs in a folder, --force deletes them: choose one")
     if threads is not None:
         torch.set_num_threads(threads)
-    model_config, train_config = _configs(config, ctx.params)
+    model_config, train_config, normalize = _configs(config, ctx.params)
     if distributed:
         from graphsct.cli.processes import train_together
 
@@ -131,8 +131,12 @@ def train(
         raise typer.Exit(130)
 
 
-def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any]:
-    """The two configurations from a file and from the options, which come first."""
+def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
+    """The two configurations, and whether rows of features sum to one.
+
+    From a file, a run's ``config.json`` or a search's ``best.json``, and from the options, which
+    come first.
+    """
     from dataclasses import fields
 
     from graphsct.errors import TrainingError
@@ -153,7 +157,18 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any]:
     for key, kind in (("model", ModelConfig), ("train", TrainConfig)):
         own = {field.name for field in fields(kind)}
         made.append(kind.from_dict({**values.get(key, {}), **_only(given, own)}))
-    return made[0], made[1]
+    return made[0], made[1], given.get("normalize", _normalized(values))
+
+
+def _normalized(values: dict[str, Any]) -> bool:
+    """What a file says of it: a search's beside the settings, a run's under the data."""
+    from graphsct.errors import TrainingError
+
+    of_run = values.get("data")
+    found = {**(of_run if isinstance(of_run, dict) else {}), **values}.get("normalize", False)
+    if not isinstance(found, bool):
+        raise TrainingError(f"normalize is {found!r}, expected true or false")
+    return found
 
 
 def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from graphsct.errors import DataError
 
-__all__ = ["check_features", "compact", "normalize_rows", "to_tensor"]
+__all__ = ["check_features", "compact", "from_tensor", "normalize_rows", "to_tensor"]
 
 
 def compact(x: Any) -> Any:
@@ -77,3 +77,11 @@ def to_tensor(x: Any) -> Tensor:
             size=x.shape,
             check_invariants=False,
         )
+
+
+def from_tensor(x: Tensor) -> Any:
+    """The inverse of :func:`to_tensor`; shares memory."""
+    if x.layout == torch.strided:
+        return x.numpy()
+    parts = (x.values(), x.col_indices(), x.crow_indices())
+    return csr_array(tuple(part.numpy() for part in parts), tuple(x.shape))

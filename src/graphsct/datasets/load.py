@@ -12,6 +12,7 @@ import torch
 from graphsct.datasets import store
 from graphsct.datasets.assemble import assemble
 from graphsct.datasets.catalog import Entry, find
+from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
 from graphsct.datasets.leaks import Leak, find_leaks, without_duplicates
 from graphsct.datasets.places import data_root, lock, temporary_folder
 from graphsct.datasets.raw import RawFile, download, locate, look
@@ -61,9 +62,12 @@ def load(
         Graph(num_nodes=300, num_edges=900, num_components=3)
     """
     if isinstance(name, str) and name.lower() in GENERATED:
-        if split or normalize or drop_duplicates:
-            raise DataError(f"{name} is generated; it has one split and no other options")
-        return GENERATED[name.lower()](seed)
+        if split or drop_duplicates:
+            raise DataError(f"{name} is generated; it has one split and no duplicates")
+        data = GENERATED[name.lower()](seed)
+        if normalize:
+            data.x = to_tensor(normalize_rows(from_tensor(data.x)))
+        return data
     entry = find(name)
     parsed = _parsed(entry, root)
     if drop_duplicates:

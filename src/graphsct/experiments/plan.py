@@ -10,7 +10,7 @@ from graphsct.experiments.cell import Key
 from graphsct.experiments.paper import DATASETS, MODELS, PaperCell, PaperTable
 from graphsct.names import nearest
 
-__all__ = ["TRAINED", "Choice", "base_of", "control_of", "is_normalized", "key_of", "keys_of"]
+__all__ = ["TRAINED", "Choice", "base_of", "control_of", "key_of", "keys_of"]
 
 #: The tables whose numbers come from training.
 TRAINED = ("depth", "heterophilic", "t-tests", "srelu", "activations", "heterophilic-std")
@@ -48,13 +48,6 @@ def base_of(key: Key) -> Key:
     if key.dataset not in _CITATION:
         activation = "leaky_relu"
     return key._replace(control=None, activation=activation)
-
-
-def is_normalized(key: Key) -> bool:
-    """Whether rows of features sum to one: for GCNII and EGNN on the citation sets, as their
-    authors have it, and nowhere else; docs/reproduce.md has what spoke for it.
-    """
-    return key.model != "gcn" and key.dataset in _CITATION
 
 
 def keys_of(table: PaperTable) -> list[Key]:

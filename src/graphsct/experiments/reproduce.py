@@ -15,7 +15,6 @@ from typing import Any
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.experiments.borrow import borrow
 from graphsct.experiments.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
-from graphsct.experiments.plan import is_normalized
 from graphsct.experiments.workplace import alone, clear_runs, runs_folder
 from graphsct.search.task import Task
 from graphsct.training.interrupt import interruptible
@@ -232,17 +231,17 @@ def _search(
 
     if budget.trials is None:
         raise ExperimentError("no settings are known for this cell; search them with --trials")
-    task = Task(*key, normalize=is_normalized(key), max_hidden=budget.max_hidden)
+    task = Task(*key, max_hidden=budget.max_hidden)
     found = search(
         task,
         trials=budget.trials,
         seconds=budget.seconds,
         workers=budget.workers,
         ray=budget.ray,
-        data=load(task.data, task.normalize),
+        data=load(task.data, False),
         storage=work / "study",
         progress=progress,
-        first=[(cell.settings.model, cell.settings.train) for cell in near],
+        first=[(s.model, s.train, s.normalize) for s in (cell.settings for cell in near)],
     )
     if found.interrupted:
         raise KeyboardInterrupt
@@ -259,7 +258,7 @@ def _search(
         "after": [cell.key.name for cell in near],
         "command": _search_command(task, budget),
     }
-    return Settings(found.model, found.train, task.normalize), how
+    return Settings(found.model, found.train, found.normalize), how
 
 
 def _search_command(task: Task, budget: Budget) -> str:
@@ -268,7 +267,6 @@ def _search_command(task: Task, budget: Budget) -> str:
     for name in ("depth", "activation", "max_hidden"):
         if getattr(task, name) is not None:
             parts += [f"--{name.replace('_', '-')}", str(getattr(task, name))]
-    parts += ["--normalize"] * task.normalize
     parts += ["--trials", str(budget.trials)]
     return " ".join([*parts, *_shared(budget)])
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
 from graphsct.graph import Graph
 from graphsct.training.identity import digest
 from graphsct.training.problem import Blind, Problem, count_splits
@@ -47,6 +49,12 @@ class BlindData:
         graph = getattr(data, "graph", None) or Graph.from_data(data)
         views = (replace(Problem.of(data, split).blind(), edges=(graph,)) for split in splits)
         return cls(tuple(views), graph, int(data.num_features), int(data.num_classes))
+
+    @cached_property
+    def normalized(self) -> tuple[Blind, ...]:
+        """The views with rows of features that sum to one."""
+        x = normalize_rows(from_tensor(self.views[0].x))
+        return tuple(replace(view, x=to_tensor(x)) for view in self.views)
 
     def to_bytes(self) -> bytes:
         """For another process, which so never gets the test nodes."""

@@ -31,11 +31,13 @@ class Candidate:
         model: what to build
         train: how to train; run i has its seed plus i, and split i modulo their number
         runs: how many
+        normalize: make the rows of the features sum to one
     """
 
     model: ModelConfig
     train: TrainConfig
     runs: int
+    normalize: bool = False
 
 
 class Score(NamedTuple):
@@ -110,12 +112,14 @@ class _Group:
                         f"{candidate.model} cannot be searched on {data.views[0].x.device}: that "
                         "takes data on the CPU, no norm, and an activation other than silu"
                     )
-                shapes[shape_of(model, config)].append((_Run(number, run), model, config))
-        for alike in shapes.values():
-            size = room(alike[0][1], data.views[0])
+                kind = candidate.normalize, shape_of(model, config)
+                shapes[kind].append((_Run(number, run), model, config))
+        for (normalize, _), alike in shapes.items():
+            all_views = data.normalized if normalize else data.views
+            size = room(alike[0][1], all_views[0])
             for start in range(0, len(alike), size):
                 runs, models, settings = zip(*alike[start : start + size], strict=True)
-                views = [data.views[run.number % len(data.views)] for run in runs]
+                views = [all_views[run.number % len(all_views)] for run in runs]
                 yield Batch(models, views, settings), runs
 
     def train(self) -> None:

@@ -43,7 +43,7 @@ def search(
     seconds: float | None = None,
     workers: int = 1,
     ray: str | None = None,
-    first: Sequence[tuple[ModelConfig, TrainConfig]] = (),
+    first: Sequence[tuple[ModelConfig, TrainConfig, bool]] = (),
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
@@ -53,7 +53,8 @@ def search(
         seed: of what is tried, and of the first run of each trial; run i has this seed plus i
         runs: of each trial, whose mean is its score; if left out, 2 on a fixed split, else one for
             each split
-        data: loaded by the name in the task if left out
+        data: loaded by the name in the task if left out; else with rows that sum to one if the task
+            says so, and as they are if it leaves that open
         storage: folder of the study, for as many processes as there are; a study that is there
             goes on, whatever became of those who had it. In memory if left out
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
@@ -67,7 +68,7 @@ def search(
         ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
             must be one that all its machines share, unless there is a database
         first: settings to try first in a new study, such as the best of a task like this one; each
-            becomes the nearest of what may be chosen
+            becomes the nearest of what may be chosen; the last of each is whether rows sum to one
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -115,7 +116,7 @@ def search(
 def _load(task: Task, root: Any) -> Any:
     from graphsct import datasets
 
-    return datasets.load(task.data, root, normalize=task.normalize)
+    return datasets.load(task.data, root, normalize=bool(task.normalize))
 
 
 def _title(task: Task) -> str:

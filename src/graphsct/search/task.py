@@ -33,7 +33,7 @@ class Task(Config):
         activation: by name; if none, ``relu`` and ``leaky_relu`` are tried, for ``egnn`` also
             ``srelu``, and for ``egnn`` without control ``srelu`` alone
         select: what chooses the epoch of a run and scores a trial: ``val_accuracy`` or ``val_loss``
-        normalize: make each row of features sum to one
+        normalize: whether each row of features is made to sum to one; if none, both are tried
         max_hidden: most channels
 
     Example:
@@ -47,7 +47,7 @@ class Task(Config):
     depth: int | None
     activation: str | None = None
     select: str = "val_accuracy"
-    normalize: bool = False
+    normalize: bool | None = None
     max_hidden: int | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +72,7 @@ class Found:
         task: what was searched
         model: of the best trial
         train: of the best trial
+        normalize: whether its rows of features sum to one
         score: its mean validation accuracy, or loss if the task says so
         trials: how many there were
         pruned: how many of them were given up early
@@ -86,6 +87,7 @@ class Found:
     task: Task
     model: ModelConfig
     train: TrainConfig
+    normalize: bool
     score: float
     trials: int
     pruned: int

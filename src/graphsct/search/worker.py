@@ -99,7 +99,8 @@ class Plan:
     def candidate(self, chosen: Mapping[str, Any]) -> Candidate:
         """A trial by what it has chosen."""
         limits = {"epochs": self.epochs, "patience": self.patience, "seed": self.seed}
-        return Candidate(*configs(self.task, chosen, **limits), runs=self.runs)
+        model, train = configs(self.task, chosen, **limits)
+        return Candidate(model, train, self.runs, normalize=chosen.get("normalize", False))
 
     def found(self, study: Study, *, interrupted: bool) -> Found:
         """What the study has come to."""
@@ -109,6 +110,7 @@ class Plan:
             task=self.task,
             model=candidate.model,
             train=candidate.train,
+            normalize=candidate.normalize or bool(self.task.normalize),
             score=best.user_attrs[self.task.select],
             **study.counts(),
             seed=self.seed,
