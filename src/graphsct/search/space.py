@@ -78,9 +78,12 @@ _KNOWN: dict[str, dict[str, Any]] = {
     "egnn": dict(learning_rate=0.01, conv_weight_decay=0.01, dense_weight_decay=5e-4, dropout=0.6)
     | dict(hidden=64, c_max=1.0, c_min=0.2, share=0.5, offset=-10.0, theta=0.5, normalize=True),
 }
+# For sets with many labels, such as Squirrel.
+_WIDE = dict(hidden=128, dropout=0.2, conv_weight_decay=0.0, dense_weight_decay=1e-4)
 _CHANGES: dict[str, list[dict[str, Any]]] = {
     "gcn": [
         {},
+        _WIDE,
         {"hidden": 16},
         {"drop_convs": True, "dense_weight_decay": 5e-3},
         {"learning_rate": 1e-3, "dropout": 0.8},
@@ -88,6 +91,7 @@ _CHANGES: dict[str, list[dict[str, Any]]] = {
     "gcnii": [
         {},
         {"normalize": False},
+        {**_WIDE, "normalize": False},
         {"alpha": 0.5, "dropout": 0.5},
         {"conv_weight_decay": 5e-4, "activation": "leaky_relu"},
         {"learning_rate": 1e-3, "dropout": 0.8},
