@@ -244,6 +244,15 @@ def test_with_trials_a_given_activation_is_searched_for_itself(run, searched):
     assert "of" not in relu.found
 
 
+def test_the_slope_of_leaky_relu_stays_behind():
+    key = Key("demo", "gcn", "pooled", 2)
+    model = ModelConfig("gcn", "pooled", activation="leaky_relu", negative_slope=0.3)
+    cells = {key: Cell(key, Settings(model, TRAIN))}
+    relu = borrow(key._replace(activation="relu"), cells)
+    assert relu.settings.model == replace(model, activation="relu", negative_slope=None)
+    assert borrow(key._replace(activation="leaky_relu"), cells).settings.model == model
+
+
 def test_the_offset_of_srelu_stays_behind():
     key = Key("demo", "egnn", "gated", 2)
     model = ModelConfig("egnn", "gated", activation="srelu", offset=-5.0)

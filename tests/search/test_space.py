@@ -26,6 +26,7 @@ def test_it_is_the_papers_grid():
     assert choices["dropout"] == choices["alpha"] == choices["theta"] == tenths
     assert choices["hidden"] == (16, 32, 64, 128)
     assert choices["activation"] == ("relu", "leaky_relu")
+    assert choices["negative_slope"] == (0.01, 0.1, 0.3)
     assert choices["depth"] == (16,)
     assert space(Task("cora", "egnn", None, 2))["c_max"] == (0.5, 1.0, 1.5, 2.0)
 
@@ -33,6 +34,7 @@ def test_it_is_the_papers_grid():
 def test_what_a_task_says_is_not_searched():
     choices = space(Task("texas", "gcn", None, None, activation="tanh", max_hidden=40))
     assert choices["activation"] == ("tanh",)
+    assert "negative_slope" not in choices
     assert choices["hidden"] == (16, 32)
     assert choices["depth"] == (2, 4, 8, 16)
     assert choices["normalize"] == (False, True)
@@ -74,6 +76,15 @@ def test_dropout_before_convolutions_and_the_share_of_the_initial_features():
     chosen = first_choices(task)[0] | {"c_min": 0.4, "share": 0.5, "activation": "relu"}
     model, _ = configs(task, chosen, **LIMITS)
     assert (model.beta, model.offset) == (pytest.approx(0.2), None)
+
+
+def test_a_slope_is_for_leaky_relu_alone():
+    task = Task("demo", "gcnii", "gated", 2)
+    chosen = first_choices(task)[0] | {"negative_slope": 0.3}
+    models = [
+        configs(task, chosen | {"activation": name}, **LIMITS)[0] for name in ("relu", "leaky_relu")
+    ]
+    assert [model.negative_slope for model in models] == [None, 0.3]
 
 
 def test_the_first_trials_are_the_known_ones_within_the_limits():

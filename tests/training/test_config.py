@@ -64,6 +64,8 @@ def test_wrong_settings_are_named(text, message):
         (dict(model="gnc"), "no model 'gnc', did you mean 'gcn'"),
         (dict(alpha=0.1), "alpha is not for gcn, only for gcnii"),
         (dict(model="egnn", init="glorot"), "init is not for egnn, only for gcn and gcnii"),
+        (dict(negative_slope=0.2), "negative_slope is 0.2, but the activation is None; it is only"),
+        (dict(activation="relu", negative_slope=0.2), "but the activation is 'relu'"),
     ],
 )
 def test_options_of_other_models_are_refused(settings, message):
@@ -88,3 +90,14 @@ def test_options_reach_the_model():
     assert (model.dropout, model.conv_dropout) == (0.2, 0.1)
     assert not torch.equal(model.convs[0].lin.weight, torch.eye(64))
     assert type(model.norms[0]).__name__ == "PairNorm"
+
+
+def test_the_slope_of_leaky_relu_reaches_the_model():
+    slopes = [None, 0.2]
+    configs = [ModelConfig(activation="leaky_relu", negative_slope=slope) for slope in slopes]
+    models = [config.build(datasets.demo()) for config in configs]
+    assert [model.activations[1].negative_slope for model in models] == [0.01, 0.2]
+    with pytest.raises(
+        TrainingError, match=r"negative_slope is 1\.0, expected above 0 and below 1"
+    ):
+        ModelConfig(activation="leaky_relu", negative_slope=1.0)

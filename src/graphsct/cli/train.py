@@ -52,6 +52,7 @@ def train(
     dropout: Annotated[float | None, option("Before linear layers.", _MODEL, "0.5")] = None,
     conv_dropout: Annotated[float | None, option("Before convolutions.", _MODEL)] = None,
     activation: Annotated[str | None, option("relu, leaky_relu, ...", _MODEL)] = None,
+    negative_slope: Annotated[float | None, option("Of leaky_relu.", _MODEL, "0.01")] = None,
     norm: Annotated[str | None, option("BatchNorm, PairNorm, ...", _MODEL)] = None,
     init: Annotated[str | None, option("identity, glorot, uniform, ...", _MODEL)] = None,
     alpha: Annotated[float | None, option("Of GCNII.", _MODEL)] = None,

@@ -30,7 +30,11 @@ def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
 
 
 def _with_activation(settings: Settings, activation: str) -> Settings:
-    model = replace(settings.model, activation=activation)
-    if activation != "srelu":
-        model = replace(model, offset=None)
+    old = settings.model
+    model = replace(
+        old,
+        activation=activation,
+        offset=old.offset if activation == "srelu" else None,
+        negative_slope=old.negative_slope if activation == "leaky_relu" else None,
+    )
     return replace(settings, model=model)

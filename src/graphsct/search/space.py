@@ -16,18 +16,18 @@ Space = dict[str, tuple[Any, ...]]
 _TENTHS = tuple(k / 10 for k in range(1, 10))
 _DECAYS = (0.0, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
 _TRAIN = ("learning_rate", "conv_weight_decay", "dense_weight_decay")
-_SHAPE = ("depth", "hidden", "activation", "init")
+_SHAPE = ("depth", "hidden", "activation", "negative_slope", "init")
 _RATES = ("dropout", "drop_convs")
 
 
 def space(task: Task) -> Space:
     """Everything that a trial chooses.
 
-    The paper's grid for the model, and what the paper leaves open: the activation, how the
-    convolutions start, whether rows of features sum to one, whether dropout also stands before the
-    convolutions of a GCN (``drop_convs``), and for EGNN the share of ``c_min`` that goes to the
-    initial features (``share``) and the first offset of SReLU. The paper's alpha of EGNN is read as
-    ``c_min``, its theta as that of the control.
+    The paper's grid for the model, and what the paper leaves open: the activation and the slope of
+    leaky ReLU, how the convolutions start, whether rows of features sum to one, whether dropout
+    also stands before the convolutions of a GCN (``drop_convs``), and for EGNN the share of
+    ``c_min`` that goes to the initial features (``share``) and the first offset of SReLU. The
+    paper's alpha of EGNN is read as ``c_min``, its theta as that of the control.
     """
     choices: Space = {
         "learning_rate": (1e-4, 1e-3, 1e-2),
@@ -38,6 +38,8 @@ def space(task: Task) -> Space:
         "depth": (2, 4, 8, 16) if task.depth is None else (task.depth,),
         "activation": _activations(task),
     }
+    if "leaky_relu" in choices["activation"]:
+        choices["negative_slope"] = (0.01, 0.1, 0.3)
     if task.normalize is None:
         choices["normalize"] = (False, True)
     gated = task.control is not None and task.control.startswith("gated")
@@ -141,8 +143,9 @@ def configs(
         values["conv_dropout"] = values["dropout"]
     if "share" in values:
         values["beta"] = values.pop("share") * values["c_min"]
-        if values["activation"] != "srelu":
-            del values["offset"]
+    for name, owner in (("offset", "srelu"), ("negative_slope", "leaky_relu")):
+        if values["activation"] != owner:
+            values.pop(name, None)
     return ModelConfig(model=task.model, control=task.control, **values), train
 
 

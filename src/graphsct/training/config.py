@@ -145,6 +145,7 @@ class ModelConfig(Config):
         dropout: before the two linear layers
         conv_dropout: before every convolution
         activation: by name
+        negative_slope: of ``leaky_relu``, 0.01 if left out
         norm: by name
         init: how convolutions start, by name (``gcn`` and ``gcnii``)
         alpha: share of the initial features (``gcnii``)
@@ -169,6 +170,7 @@ class ModelConfig(Config):
     dropout: float = 0.5
     conv_dropout: float | None = None
     activation: str | None = None
+    negative_slope: float | None = None
     norm: str | None = None
     init: str | None = None
     alpha: float | None = None
@@ -187,14 +189,24 @@ class ModelConfig(Config):
             if name not in takers[self.model]:
                 others = " and ".join(key for key, taken in takers.items() if name in taken)
                 raise ModelError(f"{name} is not for {self.model}, only for {others}")
+        slope = self.negative_slope
+        if slope is not None:
+            check(self, "negative_slope", 0 < slope < 1, "above 0 and below 1")
+            if self.activation != "leaky_relu":
+                raise ModelError(
+                    f"negative_slope is {slope!r}, but the activation is {self.activation!r}; it "
+                    "is only for 'leaky_relu'"
+                )
 
     def _options(self) -> dict[str, Any]:
-        own = {"model", "depth", "hidden"}
+        own = {"model", "depth", "hidden", "negative_slope"}
         return {k: v for k, v in self.to_dict().items() if k not in own and v is not None}
 
     def build(self, data: Any) -> torch.nn.Module:
         """A new model for these data, its random weights from PyTorch's generator."""
         options = self._options()
+        if self.negative_slope is not None:
+            options["activation"] = torch.nn.LeakyReLU(self.negative_slope)
         if self.control == "pooled":
             graph = getattr(data, "graph", None) or Graph.from_data(data)
             options["num_components"] = graph.num_components
