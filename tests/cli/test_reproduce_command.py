@@ -111,7 +111,10 @@ def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
 def test_a_term_is_measured_once(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8, activation="leaky_relu")
     settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
-    write_cell(tmp_path / "out", Cell(KEY._replace(control="pooled"), settings))
+    key = KEY._replace(control="pooled")
+    write_cell(tmp_path / "out", Cell(key, settings))
+    of_it = {"of": key.name, "allowed": {"trials": 3}}
+    write_cell(tmp_path / "out", Cell(key._replace(activation="relu"), settings, of_it))
     result = run("term", "--dataset", "texas", "--model", "gcn", "--seeds", 2, "--json")
     assert result.exit_code == 0, result.output
     assert result.stderr == "[1/1] texas-gcn-pooled-leaky_relu: measured\n"

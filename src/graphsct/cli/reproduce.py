@@ -187,7 +187,9 @@ def _look(choice: Choice, seeds: int, out: Path, work: Path, root: Path | None) 
     cells = [
         cell
         for key, cell in {**read_cells(), **read_cells(out)}.items()
-        if key.control and choice.takes(key.dataset, key.model, True, key.depth)
+        if key.control
+        and choice.takes(key.dataset, key.model, True, key.depth)
+        and "of" not in (cell.found or {})  # another cell's settings, with another activation
     ]
     if not cells:
         raise ExperimentError(
