@@ -87,6 +87,8 @@ def test_the_best_model_is_chosen_by_validation(tables):
     (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
     assert finding.answer == "As good as the paper's on 0 of 1 sets"
     assert "Cora: 65.0 ± 0.9 (GCN-SCT, 16 layers), the paper's best 85.5" in finding.text
+    assert "ours without SCT 81.1 ± 0.9 (GCN, 2 layers)" in finding.text
+    assert "chosen by validation loss 70.0 ± 0.9 (GCN-SCT, 16 layers)" in finding.text
 
 
 def test_narrow_networks_are_counted_apart(tables):
