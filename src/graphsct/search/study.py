@@ -71,7 +71,10 @@ class Study:
                     self._study.enqueue_trial(dict(chosen), skip_if_exists=True)
                 self._study.set_user_attr("identity", identity)
             elif journal is not None:
-                way_out = "Go on with the same settings, or use another folder (--out)"
+                way_out = (
+                    "Go on with the same settings, or in another folder (--out; of 'graphsct "
+                    "reproduce', --work)"
+                )
                 check_same(there, identity, journal.place, way_out)
 
     def _open(self) -> optuna.Study:

@@ -11,6 +11,43 @@ def found(tables, drawings):
     return {finding.question: finding for finding in summary(tables, drawings)}
 
 
+def test_the_verdict_comes_first(tables, found):
+    finding = next(iter(found.values()))
+    assert finding.question == "What of the paper holds?"
+    assert finding.answer == "The models and most gains"
+    assert "30 of 30 models have its size to the digit. In the 4 pairs" in finding.text
+    assert "SCT helps in 2, hurts in 1, and in 1 no difference can be shown." in finding.text
+    assert "on the heterophilic sets by +0.0 points without SCT and +7.8 with it." in finding.text
+    assert "weaker" not in finding.text
+
+
+def test_weak_bases_are_named(tables):
+    def lift(name):
+        rows = [row | {"difference": 0.0 if row["sct"] else 9.0} for row in tables[name].rows]
+        return replace(tables[name], rows=tuple(rows))
+
+    first = summary({**tables, **{name: lift(name) for name in ("depth", "heterophilic")}}, [])[0]
+    assert first.text.endswith("So what it compares with is weaker than it need be.")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "answer"),
+    [
+        (["helps", "unclear", "unclear"], "The models and some gains"),
+        (["unclear", "hurts", "unclear"], "The models, hardly any gain"),
+    ],
+)
+def test_the_verdict_depends_on_how_often_it_helps(tables, verdicts, answer):
+    left = iter(verdicts)
+    rows = [
+        row | {"gain": row["gain"] | {"verdict": next(left)}} if row["gain"] else row
+        for row in tables["depth"].rows
+    ]
+    without = replace(tables["heterophilic"], rows=())
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
+    assert summary({**changed, "heterophilic": without}, [])[0].answer == answer
+
+
 def test_gains_are_counted(found):
     finding = found["Does SCT help on the citation sets?"]
     assert finding.answer == "In 1 of 3 pairs"
@@ -94,10 +131,10 @@ def test_the_best_model_is_chosen_by_validation(tables):
 def test_narrow_networks_are_counted_apart(tables):
     rows = [row | {"our_limit": 16 if row["depth"] == 16 else 64} for row in tables["depth"].rows]
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
-    text = summary(changed, [])[0].text
+    text = summary(changed, [])[1].text
     assert text.endswith(
         "By the width that the search was allowed: with more channels it helps in 1 and hurts in 0 "
         "of 2, by +2.6 points on average; with at most 16 channels it helps in 0 and hurts in 1 of "
         "1, by -10.0 points on average."
     )
-    assert "By the width" not in summary(tables, [])[0].text
+    assert "By the width" not in summary(tables, [])[1].text

@@ -15,6 +15,7 @@ from graphsct.experiments.report.findings import (
     missing,
 )
 from graphsct.experiments.report.term import term_findings
+from graphsct.experiments.report.verdict import verdict
 from graphsct.experiments.tables import TERM, Row, Table
 
 __all__ = ["summary"]
@@ -31,6 +32,7 @@ def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Fi
         drawings: all figures
     """
     return [
+        *verdict(tables),
         _gains("Does SCT help on the citation sets?", tables["depth"]),
         _gains("Does SCT help EGNN with SReLU?", tables["srelu"]),
         _gains("Does SCT help on the heterophilic sets?", tables["heterophilic"]),
