@@ -93,7 +93,8 @@ def test_the_first_trials_are_the_known_ones_within_the_limits():
     assert narrow[0] == wide[0] | {"hidden": 32}
     assert wide[0]["conv_weight_decay"] == 0
     assert wide[0]["init"] == "identity"
-    assert (wide[1]["hidden"], narrow[1]["hidden"]) == (128, 32)
+    assert (wide[1]["activation"], wide[1]["negative_slope"]) == ("leaky_relu", 0.3)
+    assert (wide[2]["hidden"], narrow[2]["hidden"]) == (128, 32)
 
 
 def test_settings_of_another_task_become_the_nearest_of_this_one():

@@ -85,6 +85,7 @@ _WIDE = dict(hidden=128, dropout=0.2, conv_weight_decay=0.0, dense_weight_decay=
 _CHANGES: dict[str, list[dict[str, Any]]] = {
     "gcn": [
         {},
+        {"activation": "leaky_relu", "negative_slope": 0.3},
         _WIDE,
         {"hidden": 16},
         {"drop_convs": True, "dense_weight_decay": 5e-3},
