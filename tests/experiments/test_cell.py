@@ -4,6 +4,7 @@ import re
 import pytest
 
 from graphsct.errors import ExperimentError
+from graphsct.experiments.borrow import borrow
 from graphsct.experiments.cell import PACKAGED, RESULT, Cell, Key, Settings, read_cells, write_cell
 from graphsct.experiments.paper import tables
 from graphsct.experiments.plan import TRAINED, keys_of
@@ -89,3 +90,11 @@ def test_packaged_cells_are_complete_and_of_the_paper(path):
     assert cell.command.startswith("graphsct reproduce table")
     assert cell.versions["torch"]
     assert not re.search(r"/(home|tmp|root|work|mnt|usr)/|[A-Z]:\\\\", path.read_text())
+
+
+def test_borrowed_settings_are_those_of_their_source():
+    cells = read_cells()
+    borrowed = {key: cell for key, cell in cells.items() if "of" in cell.found}
+    assert borrowed
+    old = [k.name for k, cell in borrowed.items() if borrow(k, cells).settings != cell.settings]
+    assert not old, f"delete these cells and run them again: {old}"
