@@ -16,7 +16,9 @@ def test_the_verdict_comes_first(tables, found):
     assert finding.question == "What of the paper holds?"
     assert finding.answer == "The models and most gains"
     assert "30 of 30 models have its size to the digit. In the 4 pairs" in finding.text
-    assert "SCT helps in 2, hurts in 1, and in 1 no difference can be shown." in finding.text
+    assert (
+        "SCT helps in 2, hurts in 1, and in 1 no difference can be shown. That is" in finding.text
+    )
     assert "on the heterophilic sets by +0.0 points without SCT and +7.8 with it." in finding.text
     assert "weaker" not in finding.text
 

@@ -45,7 +45,8 @@ def verdict(tables: Mapping[str, Table]) -> Iterator[Finding]:
         f"tables 1 and 2 that we ran, it prints a gain of {found.paper_mean:+z.1f} points on "
         f"average. Where a model with SCT and its base are tuned alike, the gain is "
         f"{found.mean:+z.1f} points: SCT helps in {found.helps}, hurts in {found.hurts}, and in "
-        f"{found.unclear} no difference can be shown."
+        f"{found.unclear} no difference can be shown. That is about runs in the settings found; "
+        "another search finds others, and a gain of a point may go with them."
         + (f" Our accuracies differ from its own {means}." if beside else "")
         + (" So what it compares with is weaker than it need be." if beside and weak else ""),
     )

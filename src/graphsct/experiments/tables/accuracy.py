@@ -33,6 +33,8 @@ _NOTES = (
     "or that of the pairs where each run with SCT has one without on the same split.",
     "p: of that difference, two-sided, by Holm's correction over all comparisons of the table. SCT "
     f"helps or hurts where it is below {LEVEL:g}; else it is unclear what it does.",
+    "Intervals and p are about runs in the settings that were found, not about what another search "
+    "would find.",
 )
 _BY_LOSS = "The same runs again, the epoch chosen by validation loss"
 
