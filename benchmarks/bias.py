@@ -4,7 +4,8 @@
 
 The models of the paper have convolutions without bias, so a control also brings them one. This
 trains the cell's model without control and with a bias for each channel in every convolution, with
-the seeds, splits, settings and rule of the cell, and compares it with the cell and with its base.
+the seeds, splits, settings and rule of the cell, and compares it with the cell and with its base,
+which has the settings that were found for it.
 Runs that are already in the file are left out, so a stopped measurement goes on where it was.
 """
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,58 +20,64 @@ from typing import Any
 import torch
 
 import graphsct
-from graphsct.experiments.cell import Cell, Key, read_cells
+from graphsct.experiments.cell import Cell, read_cells
 from graphsct.experiments.plan import base_of
 from graphsct.experiments.tables.significance import compare_pairs
+from graphsct.training.seeds import percent, split_of
 from graphsct.training.trial import seeded
 
 
-def train(cell: Cell, seed: int) -> float:
-    """Test accuracy of one run, in percent."""
+def train(cell: Cell, data: Any, seed: int) -> float:
+    """Test accuracy of one run."""
     settings = cell.settings
-    data = graphsct.datasets.load(cell.key.dataset, normalize=settings.normalize)
     with seeded(seed):
         model: Any = replace(settings.model, control=None).build(data)
     for conv in model.convs:
         conv.bias = torch.nn.Parameter(torch.zeros(settings.model.hidden))
-    split = next(run["split"] for run in cell.runs() if run["seed"] == seed)
-    config = replace(settings.train, seed=seed)
-    return 100 * graphsct.fit(model, data, config, split=split, progress=False).test_accuracy
+    config, split = replace(settings.train, seed=seed), split_of(data, seed)
+    return graphsct.fit(model, data, config, split=split, progress=False).test_accuracy
+
+
+def accuracies(cell: Cell, seeds: int) -> list[float]:
+    """Those of the cell's first seeds."""
+    return [run["test_accuracy"] for run in cell.runs()[:seeds]]
 
 
 def show(name: str, ours: list[float], others: list[float]) -> None:
-    """Print a difference of pairs."""
-    found = compare_pairs(ours, others)
+    """Print a difference of pairs, in points."""
+    found = compare_pairs([100 * a for a in ours], [100 * b for b in others])
     if found is not None:
         print(f"  {name}: {found.mean:+.1f} [{found.low:+.1f}, {found.high:+.1f}], p {found.p:.2g}")
 
 
 def main() -> None:
+    cells = read_cells()
+    named = {key.name: cell for key, cell in cells.items() if key.model == "gcn" and key.control}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("cell", help="a cell of GCN with control, by the name of its file")
+    parser.add_argument("cell", choices=named, metavar="CELL", help="of GCN with control")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, choices=range(1, 11), default=10)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    cells: dict[Key, Cell] = read_cells()
-    cell = next(cell for key, cell in cells.items() if key.name == arguments.cell)
+    cell = named[arguments.cell]
+    data = graphsct.datasets.load(cell.key.dataset, normalize=cell.settings.normalize)
     lines = arguments.out.read_text().splitlines() if arguments.out.exists() else []
     rows = [json.loads(line) for line in lines]
     biased = {row["seed"]: row["test_accuracy"] for row in rows if row["cell"] == arguments.cell}
     for seed in range(arguments.seeds):
         if seed not in biased:
-            biased[seed] = train(cell, seed)
+            biased[seed] = train(cell, data, seed)
             row = {"cell": arguments.cell, "seed": seed, "test_accuracy": biased[seed]}
             with arguments.out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
     bias = [biased[seed] for seed in range(arguments.seeds)]
-    control = cell.accuracies()[: arguments.seeds]
-    base = cells[base_of(cell.key)].accuracies()[: arguments.seeds]
+    control = accuracies(cell, arguments.seeds)
+    base = accuracies(cells[base_of(cell.key)], arguments.seeds)
     for name, runs in (("control", control), ("bias", bias), ("neither", base)):
-        print(f"{name}: {statistics.fmean(runs):.1f} ± {statistics.stdev(runs):.1f}")
+        print(f"{name}: {percent(runs)}")
     show("bias less neither", bias, base)
     show("control less bias", control, bias)
 
