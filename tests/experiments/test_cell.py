@@ -94,7 +94,7 @@ def test_packaged_cells_are_complete_and_of_the_paper(path):
 
 def test_borrowed_settings_are_those_of_their_source():
     cells = read_cells()
-    borrowed = {key: cell for key, cell in cells.items() if "of" in cell.found}
+    borrowed = {key: cell for key, cell in cells.items() if cell.borrowed}
     assert borrowed
     old = [k.name for k, cell in borrowed.items() if borrow(k, cells).settings != cell.settings]
     assert not old, f"delete these cells and run them again: {old}"

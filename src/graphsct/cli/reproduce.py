@@ -188,8 +188,8 @@ def _look(choice: Choice, seeds: int, out: Path, work: Path, root: Path | None) 
         cell
         for key, cell in {**read_cells(), **read_cells(out)}.items()
         if key.control
+        and not cell.borrowed
         and choice.takes(key.dataset, key.model, True, key.depth)
-        and "of" not in (cell.found or {})  # another cell's settings, with another activation
     ]
     if not cells:
         raise ExperimentError(

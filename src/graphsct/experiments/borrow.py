@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from graphsct.experiments.cell import Cell, Key, Settings
+from graphsct.training.config import OF_ACTIVATION
 
 __all__ = ["borrow"]
 
@@ -30,11 +32,5 @@ def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
 
 
 def _with_activation(settings: Settings, activation: str) -> Settings:
-    old = settings.model
-    model = replace(
-        old,
-        activation=activation,
-        offset=old.offset if activation == "srelu" else None,
-        negative_slope=old.negative_slope if activation == "leaky_relu" else None,
-    )
-    return replace(settings, model=model)
+    others: dict[str, Any] = {n: None for n, owner in OF_ACTIVATION.items() if owner != activation}
+    return replace(settings, model=replace(settings.model, activation=activation, **others))

@@ -123,6 +123,11 @@ class Cell:
         """The ``trials`` and ``seconds`` that its search was allowed, ``None`` without a search."""
         return None if self.found is None else self.found["allowed"]
 
+    @property
+    def borrowed(self) -> bool:
+        """Whether its settings are another cell's, with another activation."""
+        return "of" in (self.found or {})
+
     def runs(self, select: str = "val_accuracy") -> list[dict[str, Any]]:
         """Those whose epoch was chosen by ``select``."""
         return [result for result in self.results if result["select"] == select]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphsct.search.task import WIDTHS, Task
-from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.config import OF_ACTIVATION, ModelConfig, TrainConfig
 
 __all__ = ["Space", "chosen_in", "configs", "few_shapes", "first_choices", "space"]
 
@@ -144,7 +144,7 @@ def configs(
         values["conv_dropout"] = values["dropout"]
     if "share" in values:
         values["beta"] = values.pop("share") * values["c_min"]
-    for name, owner in (("offset", "srelu"), ("negative_slope", "leaky_relu")):
+    for name, owner in OF_ACTIVATION.items():
         if values["activation"] != owner:
             values.pop(name, None)
     return ModelConfig(model=task.model, control=task.control, **values), train

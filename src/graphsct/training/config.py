@@ -18,7 +18,7 @@ from graphsct.graph import Graph
 from graphsct.names import nearest, pick
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 
-__all__ = ["MODELS", "SELECTIONS", "Config", "ModelConfig", "TrainConfig", "check"]
+__all__ = ["MODELS", "OF_ACTIVATION", "SELECTIONS", "Config", "ModelConfig", "TrainConfig", "check"]
 
 #: The models by the name that configurations and the command give them.
 MODELS: dict[str, type[GCN | GCNII | EnergeticGNN]] = {
@@ -26,6 +26,9 @@ MODELS: dict[str, type[GCN | GCNII | EnergeticGNN]] = {
     "gcnii": GCNII,
     "egnn": EnergeticGNN,
 }
+
+#: Settings of a model that only one activation has, with its name.
+OF_ACTIVATION = {"offset": "srelu", "negative_slope": "leaky_relu"}
 
 #: What may choose the best epoch.
 SELECTIONS = ("val_loss", "val_accuracy")

@@ -18,6 +18,7 @@ __all__ = [
     "agreement",
     "breakdown",
     "effect",
+    "exact",
     "missing",
 ]
 
@@ -124,6 +125,11 @@ def agreement(rows: Iterable[Row]) -> Agreement:
 def _mean(values: Iterable[float]) -> float | None:
     values = list(values)
     return statistics.fmean(values) if values else None
+
+
+def exact(sizes: Table) -> int:
+    """How many models have the size that the paper prints."""
+    return sum(row["difference"] == 0 for row in sizes.rows)
 
 
 def missing(tables: Mapping[str, Table]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphsct.experiments.cell import DEEP
-from graphsct.experiments.report.findings import Effect, Finding, agreement, effect
+from graphsct.experiments.report.findings import Effect, Finding, agreement, effect, exact
 from graphsct.experiments.tables import Row, Table
 
 __all__ = ["verdict"]
@@ -25,8 +25,7 @@ def verdict(tables: Mapping[str, Table]) -> Iterator[Finding]:
     found = effect((*depth, *split))
     if not found.pairs:
         return
-    sizes = tables["sizes"].rows
-    exact = sum(row["difference"] == 0 for row in sizes)
+    sizes = tables["sizes"]
     deep = tuple(row for row in depth if row["depth"] >= DEEP)
     sides = {
         f"at {DEEP} and more layers": _beside(deep),
@@ -41,8 +40,9 @@ def verdict(tables: Mapping[str, Table]) -> Iterator[Finding]:
     yield Finding(
         "What of the paper holds?",
         _answer(found),
-        f"{exact} of {len(sizes)} models have its size to the digit. In the {found.pairs} pairs of "
-        f"tables 1 and 2 that we ran, it prints a gain of {found.paper_mean:+z.1f} points on "
+        f"{exact(sizes)} of {len(sizes.rows)} models have its size to the digit. In the "
+        f"{found.pairs} pairs of tables 1 and 2 that we ran, it prints a gain of "
+        f"{found.paper_mean:+z.1f} points on "
         f"average. Where a model with SCT and its base are tuned alike, the gain is "
         f"{found.mean:+z.1f} points: SCT helps in {found.helps}, hurts in {found.hurts}, and in "
         f"{found.unclear} no difference can be shown. That is about runs in the settings found; "

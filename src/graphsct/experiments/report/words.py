@@ -12,6 +12,7 @@ from graphsct.experiments.report.findings import (
     Finding,
     agreement,
     effect,
+    exact,
     missing,
 )
 from graphsct.experiments.report.term import term_findings
@@ -137,23 +138,18 @@ def _best(table: Table) -> Iterator[Finding]:
     reached = 0
     ran = [row for row in table.rows if row["verdict"] is not None]
     for title in dict.fromkeys(row["data_title"] for row in ran if row["sct"]):
-        taken = _chosen(row for row in ran if row["data_title"] == title and row["sct"])
+        own = [row for row in table.rows if row["data_title"] == title and row["sct"]]
+        printed = max(row["right"] or row["paper"] for row in own)
+        taken = _chosen(ran, title, sct=True)
         assert taken is not None
-        printed = max(
-            row["right"] or row["paper"]
-            for row in table.rows
-            if row["data_title"] == title and row["sct"]
-        )
         others = {
-            "ours without SCT": (row for row in ran if not row["sct"]),
-            "with SCT and epochs chosen by validation loss": (
-                r for r in _by_loss(table) if r["sct"]
+            "ours without SCT": _chosen(ran, title, sct=False),
+            "with SCT and epochs chosen by validation loss": _chosen(
+                _by_loss(table), title, sct=True
             ),
         }
         text = f"{title}: {_taken(taken)}, the paper's best {printed:.1f}"
-        for name, rows in others.items():
-            other = _chosen(row for row in rows if row["data_title"] == title)
-            text += "" if other is None else f", {name} {_taken(other)}"
+        text += "".join(f", {name} {_taken(row)}" for name, row in others.items() if row)
         parts.append(text)
         reached += taken["ours"] >= printed
     if parts:
@@ -165,9 +161,10 @@ def _best(table: Table) -> Iterator[Finding]:
         )
 
 
-def _chosen(rows: Iterable[Row]) -> Row | None:
-    """The row with the best validation accuracy, if there is any."""
-    return max(rows, key=lambda row: float(row["validation"]), default=None)
+def _chosen(rows: Iterable[Row], title: str, *, sct: bool) -> Row | None:
+    """The row of a data set with the best validation accuracy, if there is any."""
+    own = [row for row in rows if row["data_title"] == title and row["sct"] is sct]
+    return max(own, key=lambda row: float(row["validation"]), default=None)
 
 
 def _by_loss(table: Table) -> list[Row]:
@@ -228,9 +225,9 @@ def _share(digest: Table, name: str, verdict: str) -> str:
 
 
 def _counts(tables: Mapping[str, Table]) -> Finding:
-    sizes = tables["sizes"].rows
-    exact = sum(row["difference"] == 0 for row in sizes)
-    text = f"Of {len(sizes)} model sizes that the paper prints, {exact} are ours to the digit."
+    sizes = tables["sizes"]
+    same, printed = exact(sizes), len(sizes.rows)
+    text = f"Of {printed} model sizes that the paper prints, {same} are ours to the digit."
     counted = [row for row in tables["statistics"].rows if row["quantity"] != "split"]
     known = [row for row in counted if row["ours"] is not None]
     if known:
@@ -241,7 +238,7 @@ def _counts(tables: Mapping[str, Table]) -> Finding:
             f"{len(known) - len(other)} are what we count, {len(other) - len(open_)} are misprints "
             f"or edges counted in another way, and {len(open_)} differ for no reason that we know."
         )
-    return Finding("Are models and data the same?", f"{exact} of {len(sizes)} models", text)
+    return Finding("Are models and data the same?", f"{same} of {printed} models", text)
 
 
 def _rest(tables: Mapping[str, Table]) -> Iterator[Finding]:
