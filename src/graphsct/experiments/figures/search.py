@@ -105,6 +105,7 @@ def _draw_history(axes: Axes, trials: Trials) -> None:
     axes.scatter(x, scores, label="trained to the end", **_FULL)
     axes.step(np.array(x)[order], best, where="post", color=BLACK, lw=2, label="best so far")
     axes.set(xlabel="trial", ylabel=_LABELS[trials.select])
+    axes.locator_params(axis="x", integer=True)
     low, high = _limits(trials, scores)
     axes.set_ylim(low, high)
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
