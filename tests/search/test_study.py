@@ -43,6 +43,19 @@ def test_known_settings_come_first_and_nothing_comes_twice():
     assert study.counts() == {"trials": 20, "pruned": 0, "failed": 0, "seconds": 40.0}
 
 
+def test_what_differs_in_a_setting_of_another_activation_comes_once():
+    choices = {"activation": ("relu", "leaky_relu"), "negative_slope": (0.01, 0.1, 0.3)}
+    study = make(choices=choices, first=())
+    tried = []
+    for _ in range(4):  # there is ReLU, and leaky ReLU with three slopes
+        taken = one(study)
+        tried.append(taken.chosen)
+        study.done(taken, score(0.5))
+    assert sorted(chosen["activation"] for chosen in tried) == ["leaky_relu"] * 3 + ["relu"]
+    slopes = [each["negative_slope"] for each in tried if each["activation"] == "leaky_relu"]
+    assert sorted(slopes) == [0.01, 0.1, 0.3]
+
+
 def test_a_space_that_is_used_up_is_repeated():
     study = make(choices={"hidden": (16, 32)}, first=())
     for _ in range(4):

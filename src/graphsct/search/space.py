@@ -8,7 +8,7 @@ from typing import Any
 from graphsct.search.task import WIDTHS, Task
 from graphsct.training.config import OF_ACTIVATION, ModelConfig, TrainConfig
 
-__all__ = ["Space", "chosen_in", "configs", "few_shapes", "first_choices", "space"]
+__all__ = ["Space", "chosen_in", "configs", "felt", "few_shapes", "first_choices", "space"]
 
 #: Names of settings, and what each may be.
 Space = dict[str, tuple[Any, ...]]
@@ -144,10 +144,18 @@ def configs(
         values["conv_dropout"] = values["dropout"]
     if "share" in values:
         values["beta"] = values.pop("share") * values["c_min"]
-    for name, owner in OF_ACTIVATION.items():
-        if values["activation"] != owner:
-            values.pop(name, None)
-    return ModelConfig(model=task.model, control=task.control, **values), train
+    return ModelConfig(model=task.model, control=task.control, **felt(values)), train
+
+
+def felt(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a difference: without what only another activation has.
+
+    Example:
+        >>> felt({"hidden": 16, "activation": "relu", "negative_slope": 0.1})
+        {'hidden': 16, 'activation': 'relu'}
+    """
+    own = chosen.get("activation")
+    return {name: chosen[name] for name in chosen if OF_ACTIVATION.get(name, own) == own}
 
 
 def chosen_in(

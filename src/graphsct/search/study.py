@@ -14,7 +14,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from graphsct.errors import TrainingError
 from graphsct.search.evaluate import RUNGS, Score
-from graphsct.search.space import Space
+from graphsct.search.space import Space, felt
 from graphsct.training.identity import check_same
 from graphsct.training.trial import seed_of
 
@@ -149,7 +149,7 @@ class Study:
 
     def _repeats(self, taken: Taken) -> bool:
         return any(
-            self.chosen(trial.params) == taken.chosen
+            felt(self.chosen(trial.params)) == felt(taken.chosen)
             for trial in self.begun()
             if trial.number != taken.trial.number
         )
