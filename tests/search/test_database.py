@@ -4,7 +4,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from together import FAST, TASK, TRIALS, check_nothing_lost_or_counted_twice, kill_one_of_two
+from together import (
+    FAST,
+    TASK,
+    TRIALS,
+    check_nothing_lost_or_counted_twice,
+    kill_one_of_two,
+    wait_for,
+)
 
 from graphsct import TrainingError
 from graphsct.datasets import demo
@@ -85,7 +92,7 @@ def test_a_process_that_has_ended_is_gone_and_another_is_not(url):
     with Database(url, "s") as database:
         with Database(url, "s") as other:
             assert not database.is_gone(other.worker)
-        assert database.is_gone(other.worker)
+        wait_for(lambda: database.is_gone(other.worker))  # the server needs a moment to see it
         assert not database.is_gone(database.worker)
         assert database.is_gone(None)
 

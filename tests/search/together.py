@@ -51,8 +51,16 @@ def kill_one_of_two(study, folders, database=None):
     (victim,) = running(study)
     second.start()
     wait_for(lambda: len(running(study) - {victim}) == 1, both)
-    os.kill(first.pid, signal.SIGSTOP)  # so that what it has is sure to be under way
-    had = [t.number for t in study.trials() if is_running(t, victim)]
+    had = []
+
+    def caught():
+        os.kill(first.pid, signal.SIGSTOP)  # so that what it has is sure to be under way
+        had.extend(t.number for t in study.trials() if is_running(t, victim))
+        if not had:  # it was between two groups
+            os.kill(first.pid, signal.SIGCONT)
+        return had
+
+    wait_for(caught, both)
     os.kill(first.pid, signal.SIGKILL)
     first.join()
     second.join(120)
@@ -85,7 +93,7 @@ def running(study):
     return {trial.user_attrs["worker"] for trial in study.trials() if is_running(trial)}
 
 
-def wait_for(condition, processes):
+def wait_for(condition, processes=()):
     limit = time.monotonic() + 120
     while not condition():
         assert all(p.exitcode in (None, 0) for p in processes if p.pid is not None)
