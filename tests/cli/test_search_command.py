@@ -53,6 +53,14 @@ def test_json_is_one_object_and_the_same_command_goes_on(out):
     assert more["score"] <= first["score"]
 
 
+def test_finalists_are_told(out):
+    result = run("search", *FAST, "--finalists", 2, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "the best 2 had 10 runs each to choose by" in result.stdout
+    best = json.loads((out / "best.json").read_text())
+    assert best["finalists"] == 2
+
+
 def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
     def press(self, study):
         if study.counts()["trials"] == 2:

@@ -30,6 +30,7 @@ def test_runs_that_are_stored_tell_the_time():
     assert seconds(SHALLOW, trials=4) == pytest.approx(5 * 3 + 4 * 2 * 3)
     assert seconds(SHALLOW, trials=4, workers=2) == pytest.approx(5 * 3 + 4 * 3)
     assert seconds(SHALLOW, trials=4, seconds=10) == pytest.approx(5 * 3 + 10)
+    assert seconds(SHALLOW, trials=4, finalists=9) == pytest.approx(5 * 3 + 4 * 2 * 3 + 4 * 10 * 3)
 
 
 def test_a_few_epochs_tell_the_time_of_others():

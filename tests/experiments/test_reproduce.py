@@ -118,6 +118,8 @@ def test_a_damaged_cell_is_named(run, tmp_path):
         ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 9}, True),
         ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 10}, False),
         ({"trials": 5, "seconds": 9}, {"trials": 5}, False),
+        ({"trials": 5, "seconds": None}, {"trials": 5, "finalists": 2}, False),
+        ({"trials": 5, "seconds": None, "finalists": 3}, {"trials": 5, "finalists": 2}, True),
     ],
 )
 def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
@@ -135,7 +137,18 @@ def test_workers_share_the_search_of_a_cell(run):
     assert shared.cell.found["command"].endswith("--trials 4 --workers 2")
 
 
-@pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto")])
+def test_a_search_that_was_over_gets_finals(run):
+    pytest.importorskip("optuna")
+    (before,) = run([SHALLOW], known={}, trials=3, max_hidden=16)
+    (after,) = run([SHALLOW], known={}, trials=3, max_hidden=16, finalists=2)
+    assert after.new
+    assert (before.cell.found["finalists"], after.cell.found["finalists"]) == (0, 2)
+    assert after.cell.found["seconds"] > before.cell.found["seconds"]
+    assert after.cell.command.endswith("--trials 3 --max-hidden 16 --finalists 2")
+    assert after.cell.found["command"].endswith("--trials 3 --finalists 2")
+
+
+@pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto"), ("finalists", 3)])
 def test_without_a_search_there_is_nothing_to_spread(name, value):
     with pytest.raises(ExperimentError, match=rf"{name} is {value!r}, .*anew with --trials"):
         Budget(**{name: value})
@@ -144,7 +157,8 @@ def test_without_a_search_there_is_nothing_to_spread(name, value):
 def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     pytest.importorskip("optuna")
     (first,) = run([SHALLOW], known={}, trials=1)
-    assert first.cell.found["allowed"] == {"trials": 1, "seconds": None, "max_hidden": None}
+    allowed = {"trials": 1, "seconds": None, "max_hidden": None, "finalists": 0}
+    assert first.cell.found["allowed"] == allowed
     assert first.cell.found["trials"] == 1
     assert first.cell.settings.train.select == first.cell.found["select"] == "val_accuracy"
     (again,) = run([SHALLOW], known={}, trials=1)

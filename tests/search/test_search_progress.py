@@ -13,7 +13,8 @@ class Study:
         self.trials, self.best = trials, best
 
     def counts(self):
-        return {"trials": self.trials, "pruned": 1, "failed": 0, "seconds": 3.0}
+        over = {"trials": self.trials, "pruned": 1, "failed": 0, "seconds": 3.0}
+        return over | {"finalists": self.trials // 2}
 
     def best_score(self):
         return self.best
@@ -35,7 +36,11 @@ def test_a_terminal_sees_trials_the_best_and_the_time_left(monkeypatch):
         bar(Study(4, 0.8125))
         bar._bar.refresh()
     shown = screen.getvalue()
-    for text in ("demo gcn2", "4/10 trials, 1 given up", "best 81.25 %", "about 0:00:"):
+    for text in (
+        "demo gcn2",
+        "4/10 trials, 1 given up, 2 in the finals, best 81.25 %",
+        "about 0:00:",
+    ):
         assert text in shown
     with SearchProgress(10, "demo", shown=False) as bar:
         assert bar._bar is None

@@ -40,7 +40,13 @@ def test_known_settings_come_first_and_nothing_comes_twice():
     assert tried[0] == FIRST
     assert all(chosen["dropout"] in CHOICES["dropout"] for chosen in tried)
     assert len({tuple(chosen.values()) for chosen in tried}) == 20
-    assert study.counts() == {"trials": 20, "pruned": 0, "failed": 0, "seconds": 40.0}
+    assert study.counts() == {
+        "trials": 20,
+        "pruned": 0,
+        "failed": 0,
+        "seconds": 40.0,
+        "finalists": 0,
+    }
 
 
 def test_what_differs_in_a_setting_of_another_activation_comes_once():
@@ -80,6 +86,47 @@ def test_the_best_and_how_ties_are_broken(select, expected):
     best = study.best().user_attrs
     assert (best["val_accuracy"], best["val_loss"]) == expected
     assert study.best_score() == best[select]
+
+
+def final(accuracy, loss=1.0):
+    return score(accuracy, loss)._asdict()
+
+
+def test_the_finals_decide_among_the_best():
+    study = make()
+    for accuracy in (0.6, 0.9, 0.8, 0.7):
+        study.done(one(study), score(accuracy))
+    lucky, second = study.finalists(2)
+    assert (lucky.number, second.number) == (1, 2)
+    study.set_final(lucky, final(0.65))
+    assert study.best_score() == 0.65  # nobody else has been there
+    assert [trial.number for trial in study.finalists(2)] == [2]
+    study.set_final(second, final(0.75))
+    assert study.best().number == 2
+    assert study.best_score() == 0.75
+    assert study.finalists(2) == []
+    assert study.counts()["finalists"] == 2
+    assert study.counts()["seconds"] == 6 * 2.0
+
+
+def test_a_finalist_that_diverges_is_out_of_it():
+    study = make()
+    for accuracy in (0.6, 0.9, 0.8):
+        study.done(one(study), score(accuracy))
+    first, _ = study.finalists(2)
+    study.set_final(first, {"diverged": True, "seconds": 1.0})
+    assert study.best().number == 2
+    study.set_final(study.finalists(1)[0], final(0.5))
+    assert study.best_score() == 0.5
+
+
+def test_there_are_no_finals_while_a_trial_is_under_way():
+    study = make()
+    study.done(one(study), score(0.6))
+    last = one(study)
+    assert study.finalists(2) == []
+    study.done(last, score(0.7))
+    assert len(study.finalists(2)) == 2
 
 
 @pytest.mark.parametrize(("select", "worst"), [("val_accuracy", 0.0), ("val_loss", math.inf)])

@@ -152,6 +152,11 @@ def root(panel: str | None = None) -> Any:
     return option(text, panel, "GRAPHSCT_DATA, else the cache")
 
 
+def finalists(panel: str | None = None) -> Any:
+    """``--finalists``."""
+    return option("So many of the best trials get 5 times the runs.", panel, True, min=0)
+
+
 def workers(panel: str | None = None) -> Any:
     """``--workers``."""
     return option("Processes that share the trials.", panel, True, min=1)

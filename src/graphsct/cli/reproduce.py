@@ -90,6 +90,7 @@ def reproduce(
     max_hidden: Annotated[
         int | None, typer.Option(help="Most channels that a search tries.", show_default="128")
     ] = None,
+    finalists: Annotated[int, options.finalists()] = 0,
     workers: Annotated[int, options.workers()] = 1,
     ray: Annotated[str | None, options.ray()] = None,
     out: Annotated[
@@ -128,7 +129,7 @@ def reproduce(
     if found is None:
         good = report or _look(choice, seeds or 3, folder, work, root)
     elif found.name in TRAINED and not report:
-        budget = Budget(seeds or 10, trials, seconds, max_hidden, workers, ray)
+        budget = Budget(seeds or 10, trials, seconds, max_hidden, workers, ray, finalists)
         good = _run(found, choice.keys(found), budget, folder, work, root)
     elif found.name in TIMED and not report:
         _time(found, seconds, folder, root)

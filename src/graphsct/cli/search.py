@@ -47,6 +47,7 @@ def search(
     epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
     patience: Annotated[int, option("Of each run, in epochs.", _TRIALS, True)] = 100,
     seconds: Annotated[float | None, option("Begin no trial after this time.", _TRIALS)] = None,
+    finalists: Annotated[int, options.finalists(_TRIALS)] = 0,
     seed: Annotated[int, option("Of what is tried.", _TRIALS, True, min=0)] = 0,
     root: Annotated[Path | None, options.root(_STUDY)] = None,
     out: Annotated[
@@ -96,6 +97,7 @@ def search(
         epochs=epochs,
         patience=patience,
         seconds=seconds,
+        finalists=finalists,
         workers=workers,
         ray=ray,
         database=database,
@@ -113,6 +115,7 @@ def search(
 def _show(found: Found, folder: Path) -> None:
     from rich.console import Console
 
+    from graphsct.search.finals import TIMES
     from graphsct.search.progress import show_score
     from graphsct.training.words import SELECT
 
@@ -121,6 +124,9 @@ def _show(found: Found, folder: Path) -> None:
         f"{found.trials} trials of {found.seeds_per_trial} runs, {found.pruned} given up early, "
         f"{found.failed} failed; {found.seconds:.0f} s of training"
     )
+    if found.finalists:
+        runs = TIMES * found.seeds_per_trial
+        console.print(f"the best {found.finalists} had {runs} runs each to choose by")
     select = found.task.select
     console.print(f"best mean {SELECT[select]}: [bold]{show_score(found.score, select)}[/]")
     for part in (found.model, found.train):

@@ -9,6 +9,7 @@ from typing import Any
 
 from graphsct.experiments.cell import Cell, Key
 from graphsct.experiments.reproduce import Budget, Loader
+from graphsct.search.finals import TIMES
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.problem import Problem, count_splits
 from graphsct.training.seeds import split_of
@@ -60,9 +61,11 @@ def estimate(
 def _search(budget: Budget, run: float, load: Loader, key: Key) -> float:
     if budget.trials is None:
         return 0.0
-    splits = count_splits(load(key.dataset, False))
-    seconds = budget.trials * run * (splits if splits > 1 else 2) / budget.workers
-    return seconds if budget.seconds is None else min(seconds, budget.seconds)
+    trial = run * max(2, count_splits(load(key.dataset, False)))
+    seconds = budget.trials * trial / budget.workers
+    if budget.seconds is not None:
+        seconds = min(seconds, budget.seconds)
+    return seconds + min(budget.finalists, budget.trials) * TIMES * trial
 
 
 def _line(key: Key, data: Any) -> tuple[float, float]:

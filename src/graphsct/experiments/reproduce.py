@@ -40,6 +40,7 @@ class Budget:
         max_hidden: most channels to try, if not all of the paper's grid
         workers: processes that share the trials of a cell
         ray: let a Ray cluster start them: its address, ``auto`` or ``local``
+        finalists: so many of the best trials get five times as many runs before one is chosen
     """
 
     seeds: int = 10
@@ -48,19 +49,23 @@ class Budget:
     max_hidden: int | None = None
     workers: int = 1
     ray: str | None = None
+    finalists: int = 0
 
     def __post_init__(self) -> None:
-        if self.trials is None and (self.workers > 1 or self.ray is not None):
-            what = "workers" if self.ray is None else "ray"
-            raise ExperimentError(
-                f"{what} is {getattr(self, what)!r}, but only the trials of a search are spread, "
-                "and known settings need none; search them anew with --trials, or leave it out"
-            )
+        unused = {"ray": None, "workers": 1, "finalists": 0}
+        for what in unused if self.trials is None else ():
+            value = getattr(self, what)
+            if value != unused[what]:
+                raise ExperimentError(
+                    f"{what} is {value!r}, which is for the trials of a search, and known settings "
+                    "need none; search them anew with --trials, or leave it out"
+                )
 
     @property
     def allowed(self) -> dict[str, Any]:
         """What a search may cost, as it is kept with a cell."""
-        return {name: getattr(self, name) for name in ("trials", "seconds", "max_hidden")}
+        names = ("trials", "seconds", "max_hidden", "finalists")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,10 @@ def is_done(cell: Cell | None, budget: Budget) -> bool:
 def _searched(cell: Cell, budget: Budget) -> bool:
     if budget.trials is None:
         return True
-    before = {"trials": 0, **(cell.allowed or {})}
-    return bool(before["trials"] >= budget.trials) and not any(
+    before = {"trials": 0, "finalists": 0, **(cell.allowed or {})}
+    if before["trials"] < budget.trials or before["finalists"] < budget.finalists:
+        return False
+    return not any(
         before.get(name) is not None and (more is None or more > before[name])
         for name, more in (("seconds", budget.seconds), ("max_hidden", budget.max_hidden))
     )
@@ -238,6 +245,7 @@ def _search(
         seconds=budget.seconds,
         workers=budget.workers,
         ray=budget.ray,
+        finalists=budget.finalists,
         data=load(task.data, False),
         storage=work / "study",
         progress=progress,
@@ -252,6 +260,7 @@ def _search(
         "allowed": budget.allowed,
         "seed": found.seed,
         "runs": found.seeds_per_trial,
+        "finalists": found.finalists,
         "select": task.select,
         "score": found.score,
         "seconds": found.seconds,
@@ -286,5 +295,6 @@ def _command(table: str, key: Key, budget: Budget) -> str:
 
 
 def _shared(budget: Budget) -> list[str]:
-    """How many shared the trials, which decides what each could learn from; not where they were."""
-    return ["--workers", str(budget.workers)] if budget.workers > 1 else []
+    """What decides who is chosen: how many shared the trials, not where, and who was a finalist."""
+    parts = ["--workers", str(budget.workers)] if budget.workers > 1 else []
+    return parts + (["--finalists", str(budget.finalists)] if budget.finalists else [])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphsct.files import write_json, write_jsonl
 from graphsct.search.blind import BlindData
+from graphsct.search.finals import hold_finals
 from graphsct.search.progress import SearchProgress
 from graphsct.search.space import chosen_in
 from graphsct.search.task import Found, Task
@@ -43,6 +44,7 @@ def search(
     seconds: float | None = None,
     workers: int = 1,
     ray: str | None = None,
+    finalists: int = 0,
     first: Sequence[tuple[ModelConfig, TrainConfig, bool]] = (),
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
@@ -67,6 +69,8 @@ def search(
         workers: number of processes
         ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
             must be one that all its machines share, unless there is a database
+        finalists: train so many of the best trials with five times as many runs, in this process,
+            and take the best of these; the best of many trials with few runs is often a lucky one
         first: settings to try first in a new study, such as the best of a task like this one; each
             becomes the nearest of what may be chosen; the last of each is whether rows sum to one
 
@@ -92,6 +96,7 @@ def search(
             until=None if seconds is None else time.time() + seconds,
             folder=None if storage is None else Path(storage).absolute(),
             first=tuple(chosen_in(task, *settings) for settings in first),
+            finalists=finalists,
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))
@@ -107,6 +112,7 @@ def search(
             from graphsct.search.cluster import run_cluster
 
             run_cluster(plan, blind, workers, stop, lambda: bar(study), address=ray)
+        hold_finals(plan, study, blind, stop, bar)
         found = plan.found(study, interrupted=stop())
         if storage is not None:
             _write(study, found, Path(storage))

@@ -60,6 +60,8 @@ class SearchProgress:
         done = counts["trials"]
         self._first = done if self._first is None else self._first
         numbers = f"{done}/{self.trials} trials, {counts['pruned']} given up"
+        if counts["finalists"]:
+            numbers += f", {counts['finalists']} in the finals"
         if best is not None:
             numbers += f", best {show_score(best, study.select)}"
         if done > self._first:

@@ -27,6 +27,8 @@ __all__ = ["Study", "Taken", "diverged"]
 _WORST = {"val_accuracy": 0.0, "val_loss": math.inf}
 # A trial that ended so many processes is not tried again.
 _TRIES = 3
+# The names of what the finals gave begin so.
+_FINAL = "final "
 # So often another trial is drawn instead of one that there has been.
 _REPEATS = 20
 
@@ -217,43 +219,73 @@ class Study:
         for name, value in values.items():
             taken.trial.set_user_attr(name, value)
 
+    def finalists(self, count: int) -> list[FrozenTrial]:
+        """The best trials, without those that were in the finals; none while any is under way."""
+        if any(trial.state == TrialState.RUNNING for trial in self.begun()):
+            return []
+        ranked = sorted(self._scored(), key=lambda trial: self._rank(trial.user_attrs))
+        there = self.finals()
+        return [trial for trial in ranked[:count] if trial.number not in there]
+
+    def finals(self) -> dict[int, dict[str, Any]]:
+        """What the finals gave, by the number of the trial."""
+        there = self._study.user_attrs.items()
+        return {int(k.removeprefix(_FINAL)): v for k, v in there if k.startswith(_FINAL)}
+
+    def set_final(self, trial: FrozenTrial, result: Mapping[str, Any]) -> None:
+        """Keep what the finals gave; in the study, for trials that are over take nothing more."""
+        self._study.set_user_attr(f"{_FINAL}{trial.number}", dict(result))
+
+    def score(self, trial: FrozenTrial) -> Mapping[str, Any]:
+        """What is known of a trial: what the finals gave, else what its own runs gave."""
+        finals: Mapping[int, Mapping[str, Any]] = self.finals()
+        return finals.get(trial.number, trial.user_attrs)
+
     def best(self) -> FrozenTrial:
-        """The trial with the best score; of equal ones that with the better second measure."""
-        done = self._scored()
+        """The trial with the best score, of those in the finals if there are any; of equal ones
+        that with the better second measure.
+        """
+        done, finals = self._scored(), self.finals()
+        done = [trial for trial in done if trial.number in finals] or done
         if not done:
             raise TrainingError("no trial has come to its end; allow more trials or more time")
-
-        def rank(trial: FrozenTrial) -> tuple[float, float]:
-            accuracy, loss = (trial.user_attrs[name] for name in ("val_accuracy", "val_loss"))
-            return (-accuracy, loss) if self.select == "val_accuracy" else (loss, -accuracy)
-
-        return min(done, key=rank)
+        return min(done, key=lambda trial: self._rank(self.score(trial)))
 
     def best_score(self) -> float | None:
         """That of the best trial, if there is one."""
-        return self.best().user_attrs[self.select] if self._scored() else None
+        return self.score(self.best())[self.select] if self._scored() else None
+
+    def _rank(self, score: Mapping[str, Any]) -> tuple[float, float]:
+        accuracy, loss = score["val_accuracy"], score["val_loss"]
+        return (-accuracy, loss) if self.select == "val_accuracy" else (loss, -accuracy)
 
     def _scored(self) -> list[FrozenTrial]:
         done = (trial for trial in self.begun() if trial.state == TrialState.COMPLETE)
-        return [trial for trial in done if not diverged(trial)]
+        lost = {number for number, final in self.finals().items() if final.get("diverged")}
+        return [trial for trial in done if not diverged(trial) and trial.number not in lost]
 
     def counts(self) -> dict[str, Any]:
         """How many trials are over and how, and how long they took."""
         over = [trial for trial in self.begun() if trial.state.is_finished()]
+        finals = self.finals().values()
         return {
             "trials": len(over),
             "pruned": sum(trial.state == TrialState.PRUNED for trial in over),
             "failed": sum(trial.state == TrialState.FAIL or diverged(trial) for trial in over),
-            "seconds": sum(trial.user_attrs.get("seconds", 0.0) for trial in over),
+            "seconds": sum(trial.user_attrs.get("seconds", 0.0) for trial in over)
+            + sum(final["seconds"] for final in finals),
+            "finalists": len(finals),
         }
 
     def rows(self) -> list[dict[str, Any]]:
         """One for each trial that is over, as plain values."""
+        finals = self.finals()
         return [
             {
                 "trial": trial.number,
                 "state": "diverged" if diverged(trial) else trial.state.name.lower(),
                 **{name: trial.user_attrs.get(name) for name in Score._fields},
+                **{f"final_{name}": finals.get(trial.number, {}).get(name) for name in _WORST},
                 **self.chosen(trial.params),
             }
             for trial in self.begun()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
 from graphsct.errors import TrainingError
@@ -81,6 +81,8 @@ class Found:
         seeds_per_trial: runs of each trial; of data with several splits, run i uses split i modulo
             their number
         seconds: of training, of all trials
+        finalists: how many of the best trials had five times as many runs before the best of them
+            was chosen; the score is then of these runs
         interrupted: whether Ctrl-C ended it
     """
 
@@ -95,6 +97,7 @@ class Found:
     seed: int
     seeds_per_trial: int
     seconds: float
+    finalists: int = 0
     interrupted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +108,8 @@ class Found:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Take what :meth:`to_dict` gave; further names, such as those in a file, are left out."""
-        missing = [f.name for f in fields(cls) if f.name not in values and f.name != "interrupted"]
+        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        missing = [name for name in needed if name not in values]
         if missing:
             raise TrainingError(f"what was found has no {missing[0]!r}; take a search's best.json")
         own = {f.name: values[f.name] for f in fields(cls) if f.name in values}

@@ -43,6 +43,7 @@ class Plan:
         folder: of the study; in memory if none
         first: what the first trials choose, before settings that are known to be good
         database: of the study, which then has the name of the folder; in the folder if none
+        finalists: so many of the best trials get more runs before one of them is chosen
     """
 
     task: Task
@@ -55,11 +56,13 @@ class Plan:
     folder: Path | None
     first: tuple[Mapping[str, Any], ...] = ()
     database: str | None = None
+    finalists: int = 0
 
     def __post_init__(self) -> None:
         TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
         for name in ("trials", "runs"):
             check(self, name, getattr(self, name) >= 1, "at least 1")
+        check(self, "finalists", self.finalists >= 0, "at least 0")
 
     @contextmanager
     def open(self, data: BlindData) -> Iterator[Study]:
@@ -111,7 +114,7 @@ class Plan:
             model=candidate.model,
             train=candidate.train,
             normalize=candidate.normalize or bool(self.task.normalize),
-            score=best.user_attrs[self.task.select],
+            score=study.score(best)[self.task.select],
             **study.counts(),
             seed=self.seed,
             seeds_per_trial=self.runs,

@@ -35,6 +35,21 @@ def test_the_best_is_that_of_the_search(select, best):
     assert Trials(ROWS, select).best["trial"] == best
 
 
+def test_the_finals_decide_and_are_drawn():
+    rows = [
+        {**each, "final_val_accuracy": finals.get(each["trial"]), "final_val_loss": 0.5}
+        for each, finals in ((row, {4: 0.72, 5: 0.74}) for row in ROWS)
+    ]
+    trials = Trials(rows, "val_accuracy")
+    assert trials.best["trial"] == 5
+    assert "final_val_accuracy" not in trials.settings
+    with styled():
+        canvas = draw_search(trials)
+    drawn = {dots.get_label(): dots for dots in canvas.axes[0].collections}
+    points = drawn["with 5 times the runs"].get_offsets()
+    assert points.tolist() == [[4, pytest.approx(72)], [5, pytest.approx(74)]]
+
+
 @pytest.mark.parametrize(
     ("select", "line"),
     [("val_accuracy", [70, 80, 80, 80]), ("val_loss", [0.9, 0.8, 0.7, 0.6])],

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphsct.experiments.figures import save
 from graphsct.experiments.figures.style import BLACK, BLUE, GREY, ORANGE, styled
+from graphsct.search.finals import TIMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Trials", "draw_search", "write_search"]
 
 _LABELS = {"val_accuracy": "validation accuracy, %", "val_loss": "validation loss"}
-_NOT_CHOSEN = ("trial", "state", "val_accuracy", "val_loss", "best_epoch", "seconds")
+_FINAL = ("final_val_accuracy", "final_val_loss")
+_NOT_CHOSEN = ("trial", "state", "val_accuracy", "val_loss", "best_epoch", "seconds", *_FINAL)
 _COLUMNS = 5
 
 
@@ -49,16 +51,29 @@ class Trials:
     def scores(self, state: str) -> tuple[list[dict[str, Any]], Any]:
         """Trials that ended so, and their scores."""
         rows = [row for row in self.rows if row["state"] == state]
+        return rows, self._of(rows, self.select)
+
+    def _of(self, rows: list[dict[str, Any]], name: str) -> Any:
         scale = 100 if self.select == "val_accuracy" else 1
-        return rows, np.array([scale * row[self.select] for row in rows])
+        return np.array([scale * row[name] for row in rows])
 
     @property
     def best(self) -> dict[str, Any]:
-        """That with the best score; of equal ones that with the better second measure."""
+        """That with the best score, in the finals if there were any; of equal ones that with the
+        better second measure.
+        """
         signs = {"val_accuracy": -1, "val_loss": 1}
         order = sorted(signs, key=lambda name: name != self.select)
-        done, _ = self.scores("complete")
-        return min(done, key=lambda row: [signs[name] * row[name] for name in order])
+        (rows, _), before = self.finals(), "final_"
+        if not rows:
+            (rows, _), before = self.scores("complete"), ""
+        return min(rows, key=lambda row: [signs[name] * row[before + name] for name in order])
+
+    def finals(self) -> tuple[list[dict[str, Any]], Any]:
+        """Trials that were in the finals and came to their end there, and their scores."""
+        name = f"final_{self.select}"
+        rows = [row for row in self.rows if row.get(name) is not None]
+        return rows, self._of(rows, name)
 
     @property
     def settings(self) -> dict[str, list[Any]]:
@@ -104,18 +119,23 @@ def _draw_history(axes: Axes, trials: Trials) -> None:
     axes.scatter([row["trial"] for row in given_up], low_scores, label="given up early", **_HOLLOW)
     axes.scatter(x, scores, label="trained to the end", **_FULL)
     axes.step(np.array(x)[order], best, where="post", color=BLACK, lw=2, label="best so far")
+    rows, finals = trials.finals()
+    if rows:
+        at = [row["trial"] for row in rows]
+        axes.scatter(at, finals, label=f"with {TIMES} times the runs", **_FINALIST)
     axes.set(xlabel="trial", ylabel=_LABELS[trials.select])
     axes.locator_params(axis="x", integer=True)
     low, high = _limits(trials, scores)
     axes.set_ylim(low, high)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
-    every = np.concatenate([scores, low_scores])
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4)
+    every = np.concatenate([scores, low_scores, finals])
     outside = int(((every < low) | (every > high)).sum())
     if outside:
         axes.set_title(f"{outside} worse trials are off the scale", loc="left", fontsize=12)
 
 
 _FULL: dict[str, Any] = dict(s=34, color=BLUE, alpha=0.75, lw=0, zorder=3)
+_FINALIST: dict[str, Any] = dict(s=60, marker="D", color=ORANGE, lw=0, zorder=4)
 _HOLLOW: dict[str, Any] = dict(s=26, facecolors="none", edgecolors=GREY, lw=1)
 
 
