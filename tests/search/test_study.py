@@ -60,6 +60,8 @@ def test_what_differs_in_a_setting_of_another_activation_comes_once():
     assert sorted(chosen["activation"] for chosen in tried) == ["leaky_relu"] * 3 + ["relu"]
     slopes = [each["negative_slope"] for each in tried if each["activation"] == "leaky_relu"]
     assert sorted(slopes) == [0.01, 0.1, 0.3]
+    (plain,) = (row for row in study.rows() if row["activation"] == "relu")
+    assert "negative_slope" not in plain
 
 
 def test_a_space_that_is_used_up_is_repeated():

@@ -286,7 +286,7 @@ class Study:
                 "state": "diverged" if diverged(trial) else trial.state.name.lower(),
                 **{name: trial.user_attrs.get(name) for name in Score._fields},
                 **{f"final_{name}": finals.get(trial.number, {}).get(name) for name in _WORST},
-                **self.chosen(trial.params),
+                **felt(self.chosen(trial.params)),
             }
             for trial in self.begun()
             if trial.state.is_finished()

@@ -46,7 +46,7 @@ def test_the_finals_decide_and_are_drawn():
     with styled():
         canvas = draw_search(trials)
     drawn = {dots.get_label(): dots for dots in canvas.axes[0].collections}
-    points = drawn["with 5 times the runs"].get_offsets()
+    points = drawn["5 times the runs"].get_offsets()
     assert points.tolist() == [[4, pytest.approx(72)], [5, pytest.approx(74)]]
 
 
@@ -63,6 +63,16 @@ def test_the_best_so_far_and_a_panel_for_each_setting(select, line):
     ring = panels[0].collections[-1].get_offsets()[0]
     assert ring[1] == pytest.approx(line[-1])
     assert round(ring[0]) == 1
+
+
+def test_a_panel_has_the_trials_in_which_the_setting_is_felt():
+    slopes = {2: {"negative_slope": 0.1}, 5: {"negative_slope": 0.3}}
+    rows = [{**each, **slopes.get(each["trial"], {})} for each in ROWS]
+    with styled():
+        panel = draw_search(Trials(rows, "val_accuracy")).axes[-1]
+    assert panel.get_title() == "negative slope"
+    dots = [dots.get_offsets() for dots in panel.collections if len(dots.get_offsets())]
+    assert [points[:, 1].tolist() for points in dots] == [[80, 75]]  # the best is without a slope
 
 
 def test_trials_off_the_scale_are_counted():

@@ -46,11 +46,16 @@ class Trials:
 
     def columns(self) -> dict[str, list[Any]]:
         """One row a trial."""
-        return {name: [row.get(name) for row in self.rows] for name in self.rows[0]}
+        return {name: [row.get(name) for row in self.rows] for name in self._names}
 
-    def scores(self, state: str) -> tuple[list[dict[str, Any]], Any]:
-        """Trials that ended so, and their scores."""
-        rows = [row for row in self.rows if row["state"] == state]
+    @property
+    def _names(self) -> list[str]:
+        """All names; a trial does not have what would change nothing."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def scores(self, state: str, having: str = "trial") -> tuple[list[dict[str, Any]], Any]:
+        """Trials that ended so and have a setting, and their scores."""
+        rows = [row for row in self.rows if row["state"] == state and having in row]
         return rows, self._of(rows, self.select)
 
     def _of(self, rows: list[dict[str, Any]], name: str) -> Any:
@@ -78,7 +83,7 @@ class Trials:
     @property
     def settings(self) -> dict[str, list[Any]]:
         """What was chosen in more than one way, and how."""
-        names = [name for name in self.rows[0] if name not in _NOT_CHOSEN]
+        names = [name for name in self._names if name not in _NOT_CHOSEN]
         tried = {n: sorted({r[n] for r in self.rows if r.get(n) is not None}) for n in names}
         return {name: values for name, values in tried.items() if len(values) > 1}
 
@@ -122,12 +127,12 @@ def _draw_history(axes: Axes, trials: Trials) -> None:
     rows, finals = trials.finals()
     if rows:
         at = [row["trial"] for row in rows]
-        axes.scatter(at, finals, label=f"with {TIMES} times the runs", **_FINALIST)
+        axes.scatter(at, finals, label=f"{TIMES} times the runs", **_FINALIST)
     axes.set(xlabel="trial", ylabel=_LABELS[trials.select])
     axes.locator_params(axis="x", integer=True)
     low, high = _limits(trials, scores)
     axes.set_ylim(low, high)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, columnspacing=1.2)
     every = np.concatenate([scores, low_scores, finals])
     outside = int(((every < low) | (every > high)).sum())
     if outside:
@@ -152,13 +157,14 @@ def _limits(trials: Trials, scores: Any) -> tuple[float, float]:
 def _draw_setting(axes: Axes, trials: Trials, name: str, values: list[Any]) -> None:
     generator = np.random.default_rng(0)
     for state, look in (("pruned", _HOLLOW), ("complete", _FULL)):
-        rows, scores = trials.scores(state)
+        rows, scores = trials.scores(state, having=name)
         x = np.array([values.index(row[name]) for row in rows], dtype=float)
         x += generator.uniform(-0.2, 0.2, len(x))
         axes.scatter(x, scores, **look)
-    best = rows.index(trials.best)
-    ring = dict[str, Any](s=110, facecolors="none", edgecolors=ORANGE, lw=2.2, zorder=4)
-    axes.scatter(x[best], scores[best], **ring)
+    if trials.best in rows:
+        best = rows.index(trials.best)
+        ring = dict[str, Any](s=110, facecolors="none", edgecolors=ORANGE, lw=2.2, zorder=4)
+        axes.scatter(x[best], scores[best], **ring)
     labels = [_short(value) for value in values]
     axes.set_xticks(range(len(values)), labels, fontsize=10.5)
     if len(labels) > 5 or (len(labels) > 3 and max(map(len, labels)) > 4):
