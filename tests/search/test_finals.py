@@ -67,6 +67,14 @@ def test_more_finalists_leave_the_others_as_they_are(tmp_path):
     assert before.items() <= finals_of(tmp_path).items()
 
 
+def test_trials_that_come_later_get_into_the_finals_without_being_asked(tmp_path):
+    search(TASK, trials=2, finalists=2, storage=tmp_path, **FAST)
+    found = search(TASK, trials=10, storage=tmp_path, **FAST)
+    rows = sorted(rows_of(tmp_path), key=lambda row: (-row["val_accuracy"], row["val_loss"]))
+    assert {row["trial"] for row in rows[:2]} <= set(finals_of(tmp_path))
+    assert found.score == max(finals_of(tmp_path).values())
+
+
 def test_there_can_be_fewer_trials_than_finalists_and_workers_can_share_them(tmp_path):
     found = search(TASK, trials=3, finalists=9, workers=2, storage=tmp_path, **FAST)
     assert (found.trials, found.finalists) == (3, 3)

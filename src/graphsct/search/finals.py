@@ -28,7 +28,8 @@ def hold_finals(
 ) -> None:
     """Train the best trials with more runs, those that have not been, and keep their scores.
 
-    Nothing is done while another process still has trials: it will do it when it ends.
+    Nothing is done while another process still has trials: it will do it when it ends. A study that
+    had finals has as many again, or what it tries later could never win.
 
     Args:
         plan: says how many
@@ -37,7 +38,7 @@ def hold_finals(
         stop: asked after every epoch; a finalist under way is begun again by whoever goes on
         show: called after each
     """
-    for trial in study.finalists(plan.finalists):
+    for trial in study.finalists(max(plan.finalists, len(study.finals()))):
         candidate = plan.candidate(study.chosen(trial.params))
         judge = _Patient()
         evaluate([replace(candidate, runs=TIMES * plan.runs)], data, judge, stop)
@@ -48,7 +49,7 @@ def hold_finals(
 
 
 class _Patient:
-    """Waits for the end of one candidate; its result are plain values."""
+    """Waits for the end of one candidate; its result is plain values."""
 
     def __init__(self) -> None:
         self.result: dict[str, float] | None = None

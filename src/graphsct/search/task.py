@@ -80,7 +80,7 @@ class Found:
         seed: of the search, and of the first run of each trial
         seeds_per_trial: runs of each trial; of data with several splits, run i uses split i modulo
             their number
-        seconds: of training, of all trials
+        seconds: of training, of all trials and the finals
         finalists: how many of the best trials had five times as many runs before the best of them
             was chosen; the score is then of these runs
         interrupted: whether Ctrl-C ended it
