@@ -1,11 +1,10 @@
 import json
 import os
 import signal
-import time
 from dataclasses import replace
 
 import pytest
-from together import FAST, PROCESSES, TASK, slow_down
+from together import FAST, PROCESSES, TASK, press_ctrl_c, slow_down, wait_for
 
 from graphsct import TrainingError, datasets
 from graphsct.search import search
@@ -81,12 +80,8 @@ def test_there_can_be_fewer_trials_than_finalists_and_workers_can_share_them(tmp
 
 
 def test_ctrl_c_in_the_finals_keeps_those_that_were_held(tmp_path, monkeypatch):
-    def press(self, study):
-        if study.counts()["finalists"] == 1:
-            os.kill(os.getpid(), signal.SIGINT)
-
     with monkeypatch.context() as patched:
-        patched.setattr(SearchProgress, "__call__", press)
+        patched.setattr(SearchProgress, "__call__", press_ctrl_c("finalists", 1))
         found = search(TASK, trials=4, finalists=3, storage=tmp_path, **FAST)
     assert (found.interrupted, found.finalists) == (True, 1)
     (held,) = finals_of(tmp_path).items()
@@ -106,10 +101,7 @@ def test_a_process_that_is_killed_in_the_finals_loses_one_finalist_at_most(tmp_p
     killed.start()
     plan = Plan(TASK, 4, seed=0, runs=2, **FAST, until=None, folder=tmp_path / "killed")
     with plan.open(BlindData.of(datasets.demo())) as study:
-        limit = time.monotonic() + 120
-        while not study.finals() and killed.is_alive():
-            assert time.monotonic() < limit
-            time.sleep(0.02)
+        wait_for(study.finals, [killed])
         os.kill(killed.pid, signal.SIGKILL)
         killed.join()
         held = study.finals()

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 import torch
-from together import PROCESSES, slow_down
+from together import PROCESSES, press_ctrl_c, slow_down
 
 from graphsct import TrainingError, datasets
 from graphsct.search import Found, Task, search
@@ -101,12 +101,8 @@ def test_time_is_up(tmp_path):
 
 
 def test_ctrl_c_gives_trials_back(tmp_path, monkeypatch):
-    def press(self, study):
-        if study.counts()["trials"] == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
     with monkeypatch.context() as patch:
-        patch.setattr(SearchProgress, "__call__", press)
+        patch.setattr(SearchProgress, "__call__", press_ctrl_c("trials", 2))
         found = search(TASK, trials=6, storage=tmp_path, **FAST)
     assert found.interrupted
     assert 2 <= found.trials < 6

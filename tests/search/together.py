@@ -93,6 +93,16 @@ def running(study):
     return {trial.user_attrs["worker"] for trial in study.trials() if is_running(trial)}
 
 
+def press_ctrl_c(name, count):
+    """What to put in place of a progress bar, to press it when a study has so many of something."""
+
+    def press(self, study):
+        if study.counts()[name] == count:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return press
+
+
 def wait_for(condition, processes=()):
     limit = time.monotonic() + 120
     while not condition():

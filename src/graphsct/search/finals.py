@@ -24,7 +24,7 @@ def hold_finals(
     study: Study,
     data: BlindData,
     stop: Callable[[], bool],
-    show: Callable[[Study], None] = lambda study: None,
+    show: Callable[[Study], None],
 ) -> None:
     """Train the best trials with more runs, those that have not been, and keep their scores.
 
