@@ -249,7 +249,7 @@ class Study:
         done = [trial for trial in done if trial.number in finals] or done
         if not done:
             raise TrainingError("no trial has come to its end; allow more trials or more time")
-        return min(done, key=lambda trial: self._rank(self.score(trial)))
+        return min(done, key=lambda t: self._rank(finals.get(t.number, t.user_attrs)))
 
     def best_score(self) -> float | None:
         """That of the best trial, if there is one."""

@@ -56,9 +56,9 @@ class Trials:
     def scores(self, state: str, having: str = "trial") -> tuple[list[dict[str, Any]], Any]:
         """Trials that ended so and have a setting, and their scores."""
         rows = [row for row in self.rows if row["state"] == state and having in row]
-        return rows, self._of(rows, self.select)
+        return rows, self._scaled(rows, self.select)
 
-    def _of(self, rows: list[dict[str, Any]], name: str) -> Any:
+    def _scaled(self, rows: list[dict[str, Any]], name: str) -> Any:
         scale = 100 if self.select == "val_accuracy" else 1
         return np.array([scale * row[name] for row in rows])
 
@@ -78,7 +78,7 @@ class Trials:
         """Trials that were in the finals and came to their end there, and their scores."""
         name = f"final_{self.select}"
         rows = [row for row in self.rows if row.get(name) is not None]
-        return rows, self._of(rows, name)
+        return rows, self._scaled(rows, name)
 
     @property
     def settings(self) -> dict[str, list[Any]]:
