@@ -20,11 +20,33 @@ class Study:
         return self.best
 
 
-def test_it_is_quiet_if_nobody_looks(capsys):
+def test_it_is_quiet_for_a_minute_if_it_is_no_terminal(capsys):
     with SearchProgress(10, "demo") as bar:
         bar(Study(1, 0.5))
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
+
+
+def test_a_file_gets_a_line_a_minute(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    with SearchProgress(10, "demo gcn2") as bar:
+        for seconds, trials in ((0, 2), (30, 3), (61, 4), (90, 5), (130, 6)):
+            now[0] = seconds
+            bar(Study(trials, 0.5))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    first, second = captured.err.splitlines()
+    assert first.startswith("demo gcn2: 4/10 trials, 1 given up, 2 in the finals, best 50.00 %")
+    assert first.endswith("about 0:03:03 left")  # two new ones in 61 seconds, six to go
+    assert second.startswith("demo gcn2: 6/10 trials") and second.endswith("about 0:02:10 left")
+
+
+def test_it_can_be_silenced(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+    with SearchProgress(10, "demo", shown=False) as bar:
+        bar(Study(4, 0.5))
+    assert capsys.readouterr().err == ""
 
 
 def test_a_terminal_sees_trials_the_best_and_the_time_left(monkeypatch):

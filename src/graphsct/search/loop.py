@@ -62,7 +62,7 @@ def search(
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
             the name of the folder, which then gets only what was found
         root: folder with the raw files of data sets
-        progress: show it, if standard error is a terminal
+        progress: show it on standard error; where that is no terminal, a line a minute
         epochs: of each run, at most
         patience: of each run, in epochs
         seconds: begin no further trial after this time

@@ -1,7 +1,8 @@
-"""How far a search is, on a terminal."""
+"""How far a search is."""
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -11,11 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchProgress", "show_score"]
 
+_PAUSE = 60.0  # seconds between two printed lines
+
 
 class SearchProgress:
     """A context: one line with the trials, the best score so far and the time left.
 
-    Nothing is shown if standard error is not a terminal.
+    It stays in its place on a terminal. Where standard error is none, as in a batch job, the line
+    is printed anew, at most once a minute.
 
     Args:
         trials: how many there shall be
@@ -27,6 +31,7 @@ class SearchProgress:
         self.trials, self.title, self.shown = trials, title, shown
         self._bar: Any = None
         self._first: int | None = None  # trials that were there already
+        self._started = self._printed = time.perf_counter()
 
     def __enter__(self) -> Self:
         from rich import progress as rich
@@ -45,7 +50,6 @@ class SearchProgress:
             )
             self._task = self._bar.add_task(self.title, total=self.trials, numbers="")
             self._bar.start()
-            self._started = time.perf_counter()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -54,21 +58,29 @@ class SearchProgress:
 
     def __call__(self, study: Study) -> None:
         """Show what a study has come to."""
-        if self._bar is None:
-            return
+        if self._first is None:
+            self._first = study.counts()["trials"]
+        if self._bar is not None:
+            done, numbers = self._numbers(study, self._first)
+            self._bar.update(self._task, completed=done, numbers=numbers)
+        elif self.shown and time.perf_counter() - self._printed >= _PAUSE:
+            _, numbers = self._numbers(study, self._first)
+            print(f"{self.title}: {numbers}", file=sys.stderr, flush=True)
+            self._printed = time.perf_counter()
+
+    def _numbers(self, study: Study, first: int) -> tuple[int, str]:
         counts, best = study.counts(), study.best_score()
         done = counts["trials"]
-        self._first = done if self._first is None else self._first
         numbers = f"{done}/{self.trials} trials, {counts['pruned']} given up"
         if counts["finalists"]:
             numbers += f", {counts['finalists']} in the finals"
         if best is not None:
             numbers += f", best {show_score(best, study.select)}"
-        if done > self._first:
-            pace = (time.perf_counter() - self._started) / (done - self._first)
+        if done > first:
+            pace = (time.perf_counter() - self._started) / (done - first)
             left = timedelta(seconds=round(pace * max(0, self.trials - done)))
             numbers += f", about {left} left"
-        self._bar.update(self._task, completed=done, numbers=numbers)
+        return done, numbers
 
 
 def show_score(score: float, select: str) -> str:
