@@ -1,5 +1,7 @@
+import gc
 import os
 import signal
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,7 @@ from torch.testing import assert_close
 from graphsct import TrainingError, fit, fit_many
 from graphsct.datasets import csbm, demo
 from graphsct.datasets.splits import Fractions, Split
-from graphsct.training import ModelConfig, TrainConfig, batch
+from graphsct.training import ModelConfig, TrainConfig, batch, many
 from graphsct.training.progress import Progress
 from graphsct.training.trial import seeded
 
@@ -55,6 +57,22 @@ def test_the_same_as_one_by_one_with_dropout_and_early_stopping(data, model, con
     for one, other in zip(ones, models, strict=True):
         for key, value in one.state_dict().items():
             assert_close(other.state_dict()[key], value, rtol=1e-4, atol=1e-5)
+
+
+def test_a_batch_that_is_over_holds_no_memory(data, monkeypatch):
+    batches = []
+
+    def make(*args):
+        gc.collect()
+        assert all(made() is None for made in batches)
+        made = batch.Batch(*args)
+        batches.append(weakref.ref(made))
+        return made
+
+    monkeypatch.setattr(many, "Batch", make)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # or there are two side by side
+    fit_many(build(data, range(3)), data, replace(CONFIG, epochs=2), at_once=1)
+    assert len(batches) == 3
 
 
 def test_runs_stop_one_by_one(data):

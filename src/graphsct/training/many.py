@@ -240,6 +240,7 @@ class _Together:
                     self._finish(batch.going, interrupted=set(batch.going) - set(over))
                 else:
                     self._finish(over)
+        del self.batch  # what it computes in is many times as large as what it leaves
         return {self.numbers[run]: made for run, made in self.runs.items()}
 
     def _step(self) -> None:
