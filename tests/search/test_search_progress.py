@@ -31,15 +31,16 @@ def test_a_file_gets_a_line_a_minute(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     with SearchProgress(10, "demo gcn2") as bar:
-        for seconds, trials in ((0, 2), (30, 3), (61, 4), (90, 5), (130, 6)):
+        for seconds, trials in ((0, 2), (30, 3), (61, 4), (90, 5), (130, 6), (200, 10)):
             now[0] = seconds
             bar(Study(trials, 0.5))
     captured = capsys.readouterr()
     assert captured.out == ""
-    first, second = captured.err.splitlines()
+    first, second, last = captured.err.splitlines()
     assert first.startswith("demo gcn2: 4/10 trials, 1 given up, 2 in the finals, best 50.00 %")
     assert first.endswith("about 0:03:03 left")  # two new ones in 61 seconds, six to go
     assert second.startswith("demo gcn2: 6/10 trials") and second.endswith("about 0:02:10 left")
+    assert last == "demo gcn2: 10/10 trials, 1 given up, 5 in the finals, best 50.00 %"
 
 
 def test_it_can_be_silenced(capsys, monkeypatch):

@@ -76,9 +76,9 @@ class SearchProgress:
             numbers += f", {counts['finalists']} in the finals"
         if best is not None:
             numbers += f", best {show_score(best, study.select)}"
-        if done > first:
+        if first < done < self.trials:  # then come the finals, if there are any
             pace = (time.perf_counter() - self._started) / (done - first)
-            left = timedelta(seconds=round(pace * max(0, self.trials - done)))
+            left = timedelta(seconds=round(pace * (self.trials - done)))
             numbers += f", about {left} left"
         return done, numbers
 
