@@ -47,14 +47,15 @@ def test_what_is_not_known_is_not_counted(term):
 
 def test_a_term_helps_where_its_model_is_surely_worse_without_it(term):
     changes = [(-1.0, 0.001), (2.0, 0.02), (-3.0, 0.03)]  # Holm: 0.003, 0.04 and 0.04
-    rows = [
-        {**term.rows[0], "n": n, "base": {"mean": mean, "p": p, "changed": 5.0}}
-        for n, (mean, p) in enumerate(changes, start=3)
-    ]
+    rows = []
+    for n, (mean, p) in enumerate(changes, start=3):
+        change = {"mean": mean, "low": mean - 0.5, "high": mean + 0.5, "p": p, "changed": 5.0}
+        rows.append({**term.rows[0], "n": n, "base": change})
     equal = next(term_findings(replace(term, rows=tuple(rows))))
     assert equal.answer == "In 2 of 3 cells"
     assert equal.counts == (("helps", 2), ("unclear", 0), ("hurts", 1))
     assert "3 to 5 runs each. SCT helps in 2, hurts in 1, and in 0 no" in equal.text
+    assert "of the gain is above zero in 2 and below in 1. The model" in equal.text
     rows[2]["base"]["p"] = 0.2
     assert next(term_findings(replace(term, rows=tuple(rows)))).answer == "In 1 of 3 cells"
 
