@@ -146,5 +146,6 @@ def saving(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise TrainingError(
             f"cannot write to {folder}: {error.strerror or error}. What was written before is "
-            "whole; when there is room, go on in the same folder (--resume), or use another"
+            "whole; when it can be written to, go on there (--resume, if it was training), or use "
+            "another"
         ) from error
