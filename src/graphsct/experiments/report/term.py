@@ -26,12 +26,10 @@ def term_findings(table: Table) -> Iterator[Finding]:
 
 def _equal(rows: Sequence[Row]) -> Finding:
     without = [row["base"] for row in rows if row["base"]["p"] is not None]
-    sure = [
-        change["mean"]
-        for change, p in zip(without, holm([change["p"] for change in without]), strict=True)
-        if p < LEVEL
-    ]
+    adjusted = holm([change["p"] for change in without])
+    sure = [change["mean"] for change, p in zip(without, adjusted, strict=True) if p < LEVEL]
     helps, hurts = sum(mean < 0 for mean in sure), sum(mean > 0 for mean in sure)
+    unclear = len(rows) - helps - hurts
     runs = [row["n"] for row in rows]
     return Finding(
         "Does SCT help if all else is equal?",
@@ -40,13 +38,13 @@ def _equal(rows: Sequence[Row]) -> Finding:
         "without the term’s doing. So cells with SCT were trained again with the term and without "
         "it, from the same first weights and in the settings that were found for the term, which "
         f"favours it: {_span(runs, 'd')} runs each. SCT helps in {helps}, "
-        f"hurts in {hurts}, and in {len(rows) - helps - hurts} no difference can be shown (at 5 %, "
+        f"hurts in {hurts}, and in {unclear} no difference can be shown (at 5 %, "
         "pairs of runs, Holm's correction). Taken one by one, the 95 % interval of the gain is "
         f"above zero in {sum(map(_falls, without))} and below in {sum(map(_rises, without))}. "
         "The model without it is "
         f"{_average(rows, 'base')} points from the one with it, on average over the cells, and "
         f"{_nodes(rows, 'base')} of the test nodes get another class.",
-        (("helps", helps), ("unclear", len(rows) - helps - hurts), ("hurts", hurts)),
+        (("helps", helps), ("unclear", unclear), ("hurts", hurts)),
     )
 
 
