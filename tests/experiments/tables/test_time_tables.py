@@ -1,6 +1,8 @@
+import shutil
+
 import pytest
 
-from graphsct.experiments.cell import Key, write_cell
+from graphsct.experiments.cell import PACKAGED, Key, write_cell
 from graphsct.experiments.paper import find_table
 from graphsct.experiments.tables import build
 from graphsct.files import write_json
@@ -39,3 +41,8 @@ def test_the_most_accurate_models_are_those_of_the_cells(make, tmp_path):
     found = find(build("time-best", cells=tmp_path), False)
     assert (found["paper"], found["ours"], found["our_depth"]) == (7.0, 2.5, 4)
     assert find_table("table3").name == "time-best"
+
+
+def test_times_of_cells_that_come_with_graphsct_are_shown_from_another_folder(tmp_path):
+    shutil.copytree(PACKAGED / "times", tmp_path / "times")
+    assert build("time-best", cells=tmp_path).rows == build("time-best").rows

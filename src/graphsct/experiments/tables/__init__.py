@@ -49,7 +49,7 @@ def build(
         return statistics.build(table, root)
     ours = read_cells(cells)
     if table.name in ("time", "time-best"):
-        return times.build(table, ours, cells)
+        return times.build(table, {**read_cells(), **ours}, cells)  # what is timed, as by reproduce
     if table.name == "t-tests":
         return tscores.build(table, ours)
     return accuracy.build(table, ours)
