@@ -20,9 +20,9 @@ from typing import Any
 import torch
 
 import graphsct
-from graphsct.experiments.cell import Cell, read_cells
-from graphsct.experiments.plan import base_of
-from graphsct.experiments.tables.significance import compare_pairs
+from graphsct.paper.cell import Cell, read_cells
+from graphsct.paper.plan import base_of
+from graphsct.paper.tables.significance import compare_pairs
 from graphsct.training.seeds import percent, split_of
 from graphsct.training.trial import seeded
 

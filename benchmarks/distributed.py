@@ -119,9 +119,9 @@ def measure(row: Row, folder: Path) -> dict[str, Any]:
 def worker(options: argparse.Namespace) -> None:
     """One of the processes; the first prints what all have measured."""
     from graphsct.distributed import Part
+    from graphsct.distributed.backend import Together
     from graphsct.distributed.collectives import gather, joined, rank
     from graphsct.distributed.noise import plan
-    from graphsct.distributed.way import Together
     from graphsct.training import ModelConfig, TrainConfig
 
     torch.set_num_threads(1)

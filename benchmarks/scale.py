@@ -16,9 +16,9 @@ from typing import Any
 
 import torch
 
-from graphsct.bench import PEERS, Case, alternate, make_engine, measure_data
 from graphsct.datasets import arxiv_like, csbm
 from graphsct.datasets.splits import Fractions
+from graphsct.training.timing import PEERS, Case, alternate, make_engine, measure_data
 
 LIMITS = {"memory in GB": 6.0, "speedup": 2.0, "doubling": 2.3}
 

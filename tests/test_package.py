@@ -10,7 +10,7 @@ def test_public_names_are_there_and_listed():
     for name in graphsct.__all__:
         assert getattr(graphsct, name) is not None
         assert name in dir(graphsct)
-    assert graphsct.Graph.__module__ == "graphsct.graph"
+    assert graphsct.Graph.__module__ == "graphsct.graph.graph"
     assert graphsct.smoothness.__name__ == "graphsct.smoothness"
 
 

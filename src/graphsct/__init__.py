@@ -13,7 +13,16 @@ from graphsct.errors import (
 )
 
 if TYPE_CHECKING:
-    from graphsct import datasets, diagnosis, geometry, nn, smoothness, training
+    from graphsct import (
+        datasets,
+        diagnosis,
+        distributed,
+        geometry,
+        nn,
+        search,
+        smoothness,
+        training,
+    )
     from graphsct.diagnosis.diagnose import diagnose
     from graphsct.graph import Graph
     from graphsct.training.fit import fit
@@ -30,17 +39,28 @@ __all__ = [
     "datasets",
     "diagnose",
     "diagnosis",
+    "distributed",
     "fit",
     "fit_many",
     "geometry",
     "nn",
+    "search",
     "smoothness",
     "training",
 ]
 __version__ = "0.1.0"
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
-_MODULES = {"datasets", "diagnosis", "geometry", "nn", "smoothness", "training"}
+_MODULES = {
+    "datasets",
+    "diagnosis",
+    "distributed",
+    "geometry",
+    "nn",
+    "search",
+    "smoothness",
+    "training",
+}
 _HOMES = {
     "Graph": "graphsct.graph",
     "diagnose": "graphsct.diagnosis.diagnose",

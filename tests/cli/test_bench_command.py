@@ -3,8 +3,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from graphsct import bench
 from graphsct.cli import app
+from graphsct.training import timing as bench
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from graphsct import __version__
 from graphsct.cli import CONTENTS, app
-from graphsct.experiments import figures
+from graphsct.paper import figures
 
 
 def run(*arguments):

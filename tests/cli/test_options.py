@@ -14,9 +14,9 @@ from graphsct.cli.figure import NUMBERS
 from graphsct.datasets.catalog import CATALOG
 from graphsct.datasets.load import GENERATED
 from graphsct.distributed import partition
-from graphsct.experiments import paper
-from graphsct.experiments.figures import FIGURES
-from graphsct.nn.control import CONTROLS
+from graphsct.nn.controls import CONTROLS
+from graphsct.paper import paper
+from graphsct.paper.figures import FIGURES
 from graphsct.training.config import MODELS, SELECTIONS
 
 

@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from graphsct.cli import app
-from graphsct.experiments.figures import FIGURES
 from graphsct.files import write_text
+from graphsct.paper.figures import FIGURES
 
 
 def run(*arguments):

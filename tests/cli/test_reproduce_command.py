@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphsct.cli import app
-from graphsct.experiments.cell import Cell, Key, Settings, write_cell
+from graphsct.paper.cell import Cell, Key, Settings, write_cell
 from graphsct.training import ModelConfig, TrainConfig
 
 KEY = Key("texas", "gcn", None, None, "leaky_relu")
@@ -80,7 +80,7 @@ def test_tables_that_are_counted_need_no_run(run):
 
 
 def test_times_are_measured(run, real, tmp_path, monkeypatch):
-    from graphsct.experiments import paper, times
+    from graphsct.paper import paper, times
 
     rows = [c for c in paper.tables()["time"].cells if (c.dataset, c.model) == ("texas", "gcn")]
     table = replace(paper.tables()["time"], cells=tuple(rows))

@@ -7,7 +7,7 @@ from torch_geometric.nn import GCN
 
 from graphsct import diagnose
 from graphsct.diagnosis.figures import Curves, HeatMap, draw_curves, draw_heat_map, write_figures
-from graphsct.experiments.figures.style import styled
+from graphsct.paper.figures.style import styled
 
 pytestmark = pytest.mark.usefixtures("seed")
 

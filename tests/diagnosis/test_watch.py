@@ -115,7 +115,7 @@ def test_without_tensorboard_it_says_so(data, make, tmp_path, monkeypatch):
 
 
 def test_it_leaves_the_engine_in_place(data, make, tmp_path):
-    from graphsct.training.engine import supports
+    from graphsct.engine.engine import supports
 
     model = make()
     Watch(model, data, tmp_path)

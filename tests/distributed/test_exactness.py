@@ -9,11 +9,11 @@ import torch
 
 from graphsct import datasets
 from graphsct.distributed import Part, write_partition
+from graphsct.distributed.backend import Together
 from graphsct.distributed.noise import plan
 from graphsct.distributed.norm import make_global
-from graphsct.distributed.way import Together
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.problem import Problem
+from graphsct.training.data import Problem
 from graphsct.training.trial import Plain, seeded
 
 STEPS = 20

@@ -7,8 +7,8 @@ from selenium.webdriver import ActionChains, Keys
 from torch import nn
 
 from graphsct import geometry, smoothness
-from graphsct.experiments.explore import SMALL_GRAPHS, page
-from graphsct.experiments.figures.trajectory import ALPHAS, trajectories
+from graphsct.paper.explore import SMALL_GRAPHS, page
+from graphsct.paper.figures.trajectory import ALPHAS, trajectories
 
 SLOPES = (0.0, 0.01, 0.2, 1.0)
 

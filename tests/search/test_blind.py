@@ -9,7 +9,7 @@ from graphsct import datasets
 from graphsct.datasets.features import to_tensor
 from graphsct.search.blind import BlindData
 from graphsct.training import ModelConfig
-from graphsct.training.problem import Blind
+from graphsct.training.data import Blind
 
 
 @pytest.fixture(scope="module")

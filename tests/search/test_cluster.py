@@ -9,8 +9,8 @@ from together import TASK, TRIALS, check_nothing_lost_or_counted_twice, is_runni
 
 from graphsct import TrainingError
 from graphsct.datasets import demo
-from graphsct.experiments.cell import Key
-from graphsct.experiments.reproduce import Budget, run_cells
+from graphsct.paper.cell import Key
+from graphsct.paper.reproduce import Budget, run_cells
 from graphsct.search import search
 from graphsct.search.blind import BlindData
 from graphsct.search.worker import Plan

@@ -5,7 +5,7 @@ import pytest
 from graphsct.datasets import demo
 from graphsct.search import Task
 from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
-from graphsct.training.problem import Problem
+from graphsct.training.data import Problem
 from graphsct.training.trial import fits_engine
 
 LIMITS = {"epochs": 30, "patience": 7, "seed": 3}

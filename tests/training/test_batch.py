@@ -9,7 +9,7 @@ from graphsct import fit
 from graphsct.datasets import demo
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.batch import Batch, shape_of
-from graphsct.training.problem import Problem
+from graphsct.training.data import Problem
 from graphsct.training.trial import seeded
 
 CONFIG = TrainConfig(epochs=30, patience=30, learning_rate=0.02)

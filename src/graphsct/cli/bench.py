@@ -36,7 +36,7 @@ def bench(
     """Time full epochs side by side: ours, PyTorch Geometric's, and the bare matrix products."""
     import torch
 
-    from graphsct.bench import CASES, measure, summarize
+    from graphsct.training.timing import CASES, measure, summarize
 
     chosen = [c for c in CASES if not cases or any(part in str(c) for part in cases)]
     if not chosen:

@@ -13,8 +13,8 @@ from graphsct.cli.output import print_files
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphsct.experiments.demo import Control, Report
-    from graphsct.experiments.depth import DepthStudy
+    from graphsct.paper.demo import Control, Report
+    from graphsct.paper.depth import DepthStudy
 
 __all__ = ["app"]
 
@@ -40,10 +40,10 @@ def demo(
     import torch
     from rich.console import Console
 
-    from graphsct.experiments.demo import run_demo, write_report
-    from graphsct.experiments.depth import run_depths
-    from graphsct.experiments.figures import write_figure
-    from graphsct.experiments.figures.training import write_study
+    from graphsct.paper.demo import run_demo, write_report
+    from graphsct.paper.depth import run_depths
+    from graphsct.paper.figures import write_figure
+    from graphsct.paper.figures.training import write_study
     from graphsct.training import TrainConfig
 
     torch.set_num_threads(1)  # on small graphs threads only wait for each other
@@ -80,7 +80,7 @@ def demo(
 
 def _training_text(seeds: int, epochs: int) -> str:
     from graphsct.datasets import demo
-    from graphsct.experiments.depth import MODEL
+    from graphsct.paper.depth import MODEL
     from graphsct.training import TrainConfig
 
     graph = demo().graph

@@ -32,8 +32,8 @@ def explore(
     import webbrowser
 
     from graphsct.errors import ExperimentError
-    from graphsct.experiments.explore import SMALL_GRAPHS, page
     from graphsct.files import write_text
+    from graphsct.paper.explore import SMALL_GRAPHS, page
 
     write_text(out, page(SMALL_GRAPHS))
     print_files([out], as_json)

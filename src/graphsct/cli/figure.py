@@ -39,6 +39,6 @@ def figure(
 
     Figures 3 and 4 train networks on Citeseer, for about a minute each.
     """
-    from graphsct.experiments.figures import write_figure
+    from graphsct.paper.figures import write_figure
 
     print_files(write_figure(number, out, seed), as_json, figure=number)

@@ -46,8 +46,8 @@ def report(
     Drawing figures 3 and 4 for the first time takes about a minute each.
     """
     from graphsct.errors import ExperimentError
-    from graphsct.experiments.cell import PACKAGED
-    from graphsct.experiments.report import write_report
+    from graphsct.paper.cell import PACKAGED
+    from graphsct.paper.report import write_report
 
     if cells is not None and not cells.is_dir():
         raise ExperimentError(f"there is no folder {cells}; 'graphsct reproduce' writes cells")

@@ -14,10 +14,10 @@ from graphsct.cli import options
 from graphsct.cli.output import print_json
 
 if TYPE_CHECKING:
-    from graphsct.experiments.cell import Key
-    from graphsct.experiments.paper import PaperTable
-    from graphsct.experiments.plan import Choice
-    from graphsct.experiments.reproduce import Budget, Outcome
+    from graphsct.paper.cell import Key
+    from graphsct.paper.paper import PaperTable
+    from graphsct.paper.plan import Choice
+    from graphsct.paper.reproduce import Budget, Outcome
 
 __all__ = ["app"]
 
@@ -39,7 +39,7 @@ _EXAMPLES = options.examples(
 
 def _tables(incomplete: str) -> list[tuple[str, str]]:
     """Names of tables for a shell, with what they show."""
-    from graphsct.experiments.paper import tables
+    from graphsct.paper.paper import tables
 
     found = list(tables().values())
     named = [(f"table{table.number}", table.title) for table in found]
@@ -114,12 +114,12 @@ def reproduce(
     """
     import torch
 
-    from graphsct.experiments.cell import PACKAGED
-    from graphsct.experiments.paper import find_table
-    from graphsct.experiments.plan import TRAINED, Choice
-    from graphsct.experiments.reproduce import Budget
-    from graphsct.experiments.tables import TERM
-    from graphsct.experiments.times import TIMED
+    from graphsct.paper.cell import PACKAGED
+    from graphsct.paper.paper import find_table
+    from graphsct.paper.plan import TRAINED, Choice
+    from graphsct.paper.reproduce import Budget
+    from graphsct.paper.tables import TERM
+    from graphsct.paper.times import TIMED
 
     if threads is not None:
         torch.set_num_threads(threads)
@@ -147,8 +147,8 @@ def _show(
     as_json: bool,
 ) -> None:
     from graphsct.errors import ExperimentError
-    from graphsct.experiments.tables import build
-    from graphsct.experiments.tables.render import show, to_markdown
+    from graphsct.paper.tables import build
+    from graphsct.paper.tables.render import show, to_markdown
 
     built = build(table, cells=folder, root=root).only(
         lambda row: choice.takes(*(row.get(key) for key in ("dataset", "model", "sct", "depth")))
@@ -169,8 +169,8 @@ def _show(
 
 def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None) -> None:
     """Measure times, and say each on standard error."""
-    from graphsct.experiments.cell import read_cells
-    from graphsct.experiments.times import measure_times
+    from graphsct.paper.cell import read_cells
+    from graphsct.paper.times import measure_times
 
     cells = {**read_cells(), **read_cells(out)}
     load, limit = _loader(root), 20.0 if seconds is None else seconds
@@ -182,8 +182,8 @@ def _time(table: PaperTable, seconds: float | None, out: Path, root: Path | None
 def _look(choice: Choice, seeds: int, out: Path, work: Path, root: Path | None) -> bool:
     """Measure terms, say on standard error what becomes of each; whether none of them failed."""
     from graphsct.errors import ExperimentError
-    from graphsct.experiments.cell import read_cells
-    from graphsct.experiments.term import measure_terms
+    from graphsct.paper.cell import read_cells
+    from graphsct.paper.term import measure_terms
 
     cells = [
         cell
@@ -219,9 +219,9 @@ def _run(
 ) -> bool:
     """Run cells, say on standard error what becomes of each; whether none of them failed."""
     from graphsct.datasets.load import is_here
-    from graphsct.experiments.cell import read_cells
-    from graphsct.experiments.estimate import estimate
-    from graphsct.experiments.reproduce import is_done, run_cells
+    from graphsct.paper.cell import read_cells
+    from graphsct.paper.estimate import estimate
+    from graphsct.paper.reproduce import is_done, run_cells
 
     load, there = _loader(root), read_cells(out)
     known = {**read_cells(), **there}

@@ -66,8 +66,8 @@ def search(
     """
     import torch
 
-    from graphsct.experiments.figures.search import write_search
     from graphsct.extras import require
+    from graphsct.paper.figures.search import write_search
     from graphsct.search import Task
     from graphsct.search import search as run
 

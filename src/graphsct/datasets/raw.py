@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.datasets.catalog import CATALOG, Entry
-from graphsct.datasets.places import cache_folder, lock, temporary_folder
+from graphsct.datasets.paths import cache_folder, lock, temporary_folder
 from graphsct.errors import DataError
 
 __all__ = ["RawFile", "check", "download", "locate", "look"]

@@ -14,7 +14,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from graphsct.errors import GraphsctError, ModelError
 from graphsct.training.config import MODELS
-from graphsct.training.problem import read_edges, read_features
+from graphsct.training.data import read_edges, read_features
 
 __all__ = ["Call", "arguments", "prepare", "tracked", "trainable", "undisturbed"]
 

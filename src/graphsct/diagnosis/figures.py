@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphsct.diagnosis.diagnosis import Diagnosis
-from graphsct.experiments.figures import save
-from graphsct.experiments.figures.heat import SHADES, apart_patch, draw_heat
-from graphsct.experiments.figures.style import BLACK, BLUE, ORANGE, RED, styled
+from graphsct.paper.figures import save
+from graphsct.paper.figures.heat import SHADES, apart_patch, draw_heat
+from graphsct.paper.figures.style import BLACK, BLUE, ORANGE, RED, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from torch import Tensor
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.names import nearest
-from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
+from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.nn.wrap import ControlledConv
 
 __all__ = ["find_features", "find_layers", "has_matrix"]

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from graphsct.distributed.part import Part
-from graphsct.dropout import Lanes, Rate
 from graphsct.nn import GCN, GCNII, EnergeticGNN
+from graphsct.nn.dropout import Lanes, Rate
 
 __all__ = ["SharedNoise", "plan"]
 
@@ -38,7 +38,7 @@ class Mask(NamedTuple):
 
 
 class SharedNoise:
-    """A :class:`~graphsct.dropout.Noise` for :attr:`Graph.noise <graphsct.Graph.noise>`.
+    """A :class:`~graphsct.nn.dropout.Noise` for :attr:`Graph.noise <graphsct.Graph.noise>`.
 
     Args:
         masks: of an epoch, in order
@@ -90,7 +90,7 @@ def plan(model: GCN | GCNII | EnergeticGNN, part: Part, split: int, *, engine: b
         part: what this process has
         split: number of the split
         engine: whether one process would train it by the
-            :class:`~graphsct.training.engine.Engine`, which seeds an epoch once and looks at the
+            :class:`~graphsct.engine.engine.Engine`, which seeds an epoch once and looks at the
             training nodes alone in the last linear layer
     """
     nodes, n = part.graph.nodes, part.layout.nodes

@@ -16,7 +16,7 @@ from graphsct.distributed.collectives import device, gather, rank, world
 from graphsct.distributed.layout import Layout
 from graphsct.distributed.shard import Shard
 from graphsct.errors import DataError
-from graphsct.training.problem import Problem
+from graphsct.training.data import Problem
 
 __all__ = ["Part"]
 

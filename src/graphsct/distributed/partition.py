@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphsct.edges import Adjacency
 from graphsct.errors import DataError
 from graphsct.extras import require
+from graphsct.graph.adjacency import Adjacency
 from graphsct.names import pick
 
 __all__ = ["METHODS", "divide"]

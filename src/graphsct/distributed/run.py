@@ -12,18 +12,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.distributed.backend import Together
 from graphsct.distributed.collectives import device, lead, lead_tensors, rank
 from graphsct.distributed.noise import plan
 from graphsct.distributed.norm import make_global
 from graphsct.distributed.part import Part
-from graphsct.distributed.way import Together
+from graphsct.engine.engine import supports
 from graphsct.errors import ModelError
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import TrainConfig
-from graphsct.training.engine import supports
+from graphsct.training.fingerprint import identify_on
 from graphsct.training.fit import check_finite, result
-from graphsct.training.identity import identify_on
 from graphsct.training.run import Epoch, Run
 from graphsct.training.trial import Trial, seeded
 

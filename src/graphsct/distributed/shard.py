@@ -11,10 +11,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from graphsct import ops
 from graphsct.distributed.collectives import total
 from graphsct.errors import GraphError
-from graphsct.graph import Graph, operator
+from graphsct.graph import kernels
+from graphsct.graph.graph import Graph, operator
 
 __all__ = ["Shard", "Traffic"]
 
@@ -82,7 +82,7 @@ class Shard(Graph):
         basis = (degree / arrays["volume"]).sqrt().to(dtype)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse")
-            membership = ops.Membership.build(basis, arrays["component"], num_components)
+            membership = kernels.Membership.build(basis, arrays["component"], num_components)
         self._membership = membership.to(torch.device(device))
         self.basis, self.component = self._membership.basis, self._membership.component
         self.nodes = arrays["nodes"]
@@ -99,7 +99,7 @@ class Shard(Graph):
 
     def pool(self, x: Tensor) -> Tensor:
         r"""Eigenspace coordinates, :math:`\mathbf Q^\top \mathbf X`; ``(n, d) -> (m, d)``."""
-        pooled = ops.pool(self._membership, self._check(x, self.num_nodes, "nodes here"))
+        pooled = kernels.pool(self._membership, self._check(x, self.num_nodes, "nodes here"))
         if not len(self.crossing):
             return pooled
         return pooled.index_copy(0, self.crossing, self._total(pooled[self.crossing]))

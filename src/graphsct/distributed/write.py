@@ -16,11 +16,11 @@ from torch import Tensor
 from graphsct.datasets.splits import Split
 from graphsct.distributed.layout import HEADER, Layout, Piece, checksum, name_of
 from graphsct.distributed.partition import divide
-from graphsct.edges import Adjacency
 from graphsct.errors import DataError
 from graphsct.files import replacing, write_json
 from graphsct.graph import Graph
-from graphsct.training.problem import Problem, count_splits
+from graphsct.graph.adjacency import Adjacency
+from graphsct.training.data import Problem, count_splits
 
 __all__ = ["write_partition"]
 

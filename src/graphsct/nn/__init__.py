@@ -1,9 +1,13 @@
 """Layers and models that control the smoothness of their features."""
 
-from graphsct.nn.activation import SReLU
-from graphsct.nn.control import SmoothnessControl
-from graphsct.nn.conv import EnergeticConv, GCN2Conv, GCNConv
-from graphsct.nn.models import GCN, GCNII, EnergeticGNN
+from graphsct.nn.activations import SReLU
+from graphsct.nn.controls import SmoothnessControl
+from graphsct.nn.energetic_conv import EnergeticConv
+from graphsct.nn.energetic_gnn import EnergeticGNN
+from graphsct.nn.gcn import GCN
+from graphsct.nn.gcn2_conv import GCN2Conv
+from graphsct.nn.gcn_conv import GCNConv
+from graphsct.nn.gcnii import GCNII
 from graphsct.nn.wrap import add_control
 
 __all__ = [

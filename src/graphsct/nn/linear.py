@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from graphsct.dropout import Noise
-from graphsct.dropout import dropout as drop
 from graphsct.errors import ModelError
-from graphsct.nn.memory import Memory
+from graphsct.nn.cache import Memory
+from graphsct.nn.dropout import Noise
+from graphsct.nn.dropout import dropout as drop
 
 __all__ = ["Linear", "dropout"]
 

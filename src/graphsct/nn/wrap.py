@@ -10,8 +10,8 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.nn.control import SmoothnessControl
-from graphsct.nn.memory import as_graph
+from graphsct.nn.cache import as_graph
+from graphsct.nn.controls import SmoothnessControl
 
 __all__ = ["ControlledConv", "add_control"]
 

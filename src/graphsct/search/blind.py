@@ -10,8 +10,8 @@ from typing import Any
 
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
 from graphsct.graph import Graph
-from graphsct.training.identity import digest
-from graphsct.training.problem import Blind, Problem, count_splits
+from graphsct.training.data import Blind, Problem, count_splits
+from graphsct.training.fingerprint import digest
 
 __all__ = ["BlindData"]
 

@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from graphsct.errors import TrainingError
 from graphsct.search.evaluate import RUNGS, Score
 from graphsct.search.space import Space, felt
-from graphsct.training.identity import check_same
+from graphsct.training.fingerprint import check_same
 from graphsct.training.trial import seed_of
 
 if TYPE_CHECKING:

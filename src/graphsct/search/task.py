@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
+from graphsct.engine.activations import BENDS
 from graphsct.errors import TrainingError
 from graphsct.names import pick
-from graphsct.nn.activation import ACTIVATIONS
-from graphsct.nn.control import CONTROLS
-from graphsct.training.bends import BENDS
+from graphsct.nn.activations import ACTIVATIONS
+from graphsct.nn.controls import CONTROLS
 from graphsct.training.config import Config, ModelConfig, TrainConfig, check
 
 __all__ = ["WIDTHS", "Found", "Task"]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from graphsct.training.config import TrainConfig
-from graphsct.training.problem import Blind
+from graphsct.training.data import Blind
 from graphsct.training.run import Epoch
 from graphsct.training.selection import Selection
 from graphsct.training.trial import make_engine, pack, seed_of

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from graphsct.errors import TrainingError
 from graphsct.files import replacing, write_json, write_jsonl
-from graphsct.training.identity import check_same
+from graphsct.training.fingerprint import check_same
 from graphsct.training.run import Epoch, Run
 
 __all__ = ["RUN_FILES", "WEIGHTS", "Checkpoint", "SingleRunFolder", "saving"]

@@ -12,9 +12,9 @@ from graphsct.errors import TrainingError
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.data import Problem, count_splits
 from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.interrupt import interruptible
-from graphsct.training.problem import Problem, count_splits
 from graphsct.training.run import versions
 from graphsct.training.seeds import Results, deviation, run_seeds, split_of
 from graphsct.training.trial import seeded

@@ -17,9 +17,9 @@ from graphsct.datasets.splits import Split
 from graphsct.errors import ModelError, TrainingError
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import MODELS, TrainConfig
-from graphsct.training.identity import identify
+from graphsct.training.data import Problem
+from graphsct.training.fingerprint import identify
 from graphsct.training.interrupt import interruptible
-from graphsct.training.problem import Problem
 from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
 from graphsct.training.trial import Trial, seeded, test

@@ -10,7 +10,7 @@ from typing import Any
 from graphsct.errors import TrainingError
 from graphsct.files import write_json
 from graphsct.training.checkpoint import RUN_FILES, saving
-from graphsct.training.identity import check_same
+from graphsct.training.fingerprint import check_same
 
 __all__ = ["CONFIG", "PAGE", "RESULTS", "open_folder"]
 

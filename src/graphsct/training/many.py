@@ -17,10 +17,10 @@ from graphsct.errors import TrainingError
 from graphsct.training.batch import Batch, shape_of, tracks
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import MODELS, TrainConfig
+from graphsct.training.data import Blind, Problem
+from graphsct.training.fingerprint import identify
 from graphsct.training.fit import check_finite, fit
-from graphsct.training.identity import identify
 from graphsct.training.interrupt import interruptible
-from graphsct.training.problem import Blind, Problem
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
 from graphsct.training.trial import fits_engine, test

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.data import count_splits
 from graphsct.training.fit import fit
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
-from graphsct.training.problem import count_splits
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
 from graphsct.training.tensorboard import TensorBoard

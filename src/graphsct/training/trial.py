@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from graphsct.datasets.splits import Split
+from graphsct.engine.engine import Engine, supports
 from graphsct.graph import Graph
 from graphsct.training.config import TrainConfig
-from graphsct.training.engine import Engine, supports
-from graphsct.training.problem import Blind, Problem
+from graphsct.training.data import Blind, Problem
 from graphsct.training.run import Epoch
 from graphsct.training.selection import Selection
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.measure import LayerReport
-from graphsct.experiments.figures.heat import runs
 from graphsct.pages.figures import GREY, Drawn, Figure, layout, literal
+from graphsct.paper.figures.heat import runs
 
 __all__ = ["heat_maps", "layer_axis"]
 

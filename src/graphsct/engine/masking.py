@@ -1,0 +1,126 @@
+"""Dropout of k runs, each with its own random numbers and perhaps its own rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from graphsct.engine.calls import Calls
+from graphsct.nn.dropout import Lanes, Rate
+
+__all__ = ["Masking", "Noise"]
+
+_threshold = torch.ops.aten.threshold_backward.grad_input
+
+#: Words of an epoch of one run up to which they are drawn at once.
+_FEW = 1 << 15
+
+
+class Noise:
+    """The random words of all dropout in an epoch; each run has those it would have alone.
+
+    Args:
+        generators: of each run, PyTorch's own if ``None``; they seed every epoch
+        words: how many 64-bit words each mask of an epoch takes in each run, in order
+    """
+
+    def __init__(
+        self, generators: Sequence[torch.Generator | None], words: Sequence[Sequence[int]]
+    ) -> None:
+        self._streams = [Lanes(generator) for generator in generators]
+        self._words, self._next = list(words), [0] * len(generators)
+        k = len(generators)
+        self._totals = [sum(mask[run] for mask in words) for run in range(k)]
+        self._at_once = max(self._totals) <= _FEW
+        size = max(self._totals) if self._at_once else max(map(max, words))
+        self._room = torch.zeros(k, size, dtype=torch.int64)
+        self._views: list[np.ndarray] = [row.numpy().view(np.uint64) for row in self._room]
+
+    def take(self, do: Calls) -> Sequence[Tensor]:
+        """The words of each run for the next mask, new in each epoch; shapes: ``(words,)``.
+
+        They are rows of one tensor where runs do not differ in what they take.
+        """
+        counts, starts = self._words.pop(0), self._next
+        if not self._at_once:
+            do(self._fill, counts)
+            starts = [0] * len(counts)
+        self._next = [start + count for start, count in zip(starts, counts, strict=True)]
+        if len(set(counts)) == len(set(starts)) == 1:
+            return self._room[:, starts[0] : starts[0] + counts[0]]  # type: ignore[return-value]
+        places = zip(self._room, starts, counts, strict=True)
+        return [row[start : start + count] for row, start, count in places]
+
+    def begin(self) -> None:
+        """Begin an epoch."""
+        if self._room.numel():
+            for stream in self._streams:
+                stream.reseed()
+            if self._at_once:
+                self._fill(self._totals)
+
+    def _fill(self, counts: Sequence[int]) -> None:
+        for stream, view, count in zip(self._streams, self._views, counts, strict=True):
+            view[:count] = stream.words(count)
+
+
+class Masking:
+    """Drops entries in one pass, and leaves their scale to the product that follows.
+
+    It is false if nothing is ever dropped.
+
+    Args:
+        rates: of each run
+    """
+
+    def __init__(self, rates: Sequence[float]) -> None:
+        self.rates = [Rate(p) for p in rates]
+        self.scales = [1 / rate.keep for rate in self.rates]
+        self.alike = len(set(rates)) == 1
+        thresholds = [rate.threshold for rate in self.rates]
+        self._threshold = thresholds[0] if self.alike else 0.0
+        self._thresholds = torch.tensor(thresholds, dtype=torch.float64)
+        self._scales = torch.tensor(self.scales, dtype=torch.float64)
+
+    def __bool__(self) -> bool:
+        return any(rate.p > 0 for rate in self.rates)
+
+    @property
+    def scale(self) -> float:
+        """What is still to be multiplied by after :meth:`draw`."""
+        return self.scales[0] if self.alike else 1.0
+
+    def words(self, count: int) -> list[int]:
+        """How many words a mask of so many entries takes in each run."""
+        return [rate.words(count) for rate in self.rates]
+
+    def numbers(self, do: Calls, words: Sequence[Tensor], out: Tensor) -> None:
+        """Random numbers that :meth:`apply` understands.
+
+        Args:
+            do: where to add the calls
+            words: of :meth:`Noise.take`
+            out: where to write; shape: ``(k, ...)``, of any strides
+        """
+        if isinstance(words, Tensor) and len({rate.bits for rate in self.rates}) == 1:
+            do(out.copy_, self.rates[0].lanes(words, out[0].numel()).view(out.shape))
+        else:
+            for rate, row, part in zip(self.rates, words, out, strict=True):
+                do(part.copy_, rate.lanes(row, part.numel()).view(part.shape))
+        if not self.alike:
+            do(out.sub_, self._for_runs(self._thresholds, out))
+
+    def apply(self, do: Calls, x: Tensor, noise: Tensor, out: Tensor) -> None:
+        """Drop what this noise says, or a gradient with it; ``out`` may be ``x``; any shape."""
+        do(_threshold, x, noise, self._threshold, grad_input=out)
+
+    def rescale(self, do: Calls, runs: Tensor) -> None:
+        """Multiply by the scales in place if runs differ in them; shape: ``(k, ...)``."""
+        if not self.alike:
+            do(runs.mul_, self._for_runs(self._scales, runs))
+
+    def _for_runs(self, numbers: Tensor, like: Tensor) -> Tensor:
+        return numbers.to(like.dtype).view(-1, *[1] * (like.dim() - 1))

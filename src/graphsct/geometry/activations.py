@@ -1,0 +1,49 @@
+"""The activations whose reach is known."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from graphsct.errors import GraphError
+
+__all__ = ["ACTIVATIONS", "negative_slope_of", "resolve"]
+
+#: The activations whose reach is known, with PyTorch's default parameters.
+ACTIVATIONS: dict[str, nn.Module] = {
+    "relu": nn.ReLU(),
+    "leaky_relu": nn.LeakyReLU(),
+    "identity": nn.Identity(),
+    "elu": nn.ELU(),
+    "selu": nn.SELU(),
+}
+
+
+def resolve(activation: str | nn.Module) -> nn.Module:
+    """The module of an activation given by name or as a module."""
+    if isinstance(activation, nn.Module):
+        return activation
+    if activation not in ACTIVATIONS:
+        raise GraphError(
+            f"activation is {activation!r}, expected one of {', '.join(ACTIVATIONS)}, or a module "
+            "such as torch.nn.LeakyReLU(0.2)"
+        )
+    return ACTIVATIONS[activation]
+
+
+def negative_slope_of(activation: nn.Module) -> float | None:
+    """The slope below 0 of a piecewise linear activation, ``None`` for ELU and SELU."""
+    match activation:
+        case nn.ReLU():
+            return 0.0
+        case nn.Identity():
+            return 1.0
+        case nn.LeakyReLU() if 0 <= activation.negative_slope <= 1:
+            return float(activation.negative_slope)
+        case nn.SELU():
+            return None
+        case nn.ELU() if activation.alpha > 0:
+            return None
+    raise GraphError(
+        f"nothing is known about the reach of {activation}; expected ReLU, LeakyReLU with a slope "
+        "from 0 to 1, Identity, SELU or ELU with a positive alpha"
+    )

@@ -1,0 +1,64 @@
+r"""The sphere on which the rough part of an activation's output lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from graphsct.errors import GraphError
+from graphsct.geometry.components import check_input
+from graphsct.graph import Graph
+
+__all__ = ["Sphere", "sphere"]
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """The sphere on which the rough part of an output lies.
+
+    Args:
+        center: shape: ``(n, d)``
+        radius: shape: ``()``
+        residual: how far the rough part is from the sphere, zero up to rounding; shape: ``()``
+    """
+
+    center: Tensor
+    radius: Tensor
+    residual: Tensor
+
+
+def sphere(z: Tensor, graph: Graph, negative_slope: float = 0.0) -> Sphere:
+    r"""The sphere of ReLU (Proposition 3.2) and of leaky ReLU with slope a (Proposition 3.3).
+
+    For :math:`\mathbf H = \sigma_a(\mathbf Z)` the rough part :math:`\mathbf H_{\mathcal M^\perp}`
+    lies on the sphere with
+
+    .. math::
+        \text{centre } \tfrac{1 + a}{2} \mathbf Z_{\mathcal M^\perp}, \qquad
+        \text{radius } \Big( \big\| \tfrac{1 - a}{2} \mathbf Z_{\mathcal M^\perp} \big\|_F^2 -
+        \langle \mathbf H_{\mathcal M} - \mathbf Z_{\mathcal M},
+        \mathbf H_{\mathcal M} - a \mathbf Z_{\mathcal M} \rangle_F \Big)^{1/2}.
+
+    Only the radius depends on the smooth part of the input, and it is largest where the inner
+    product vanishes: so the output is never farther from the eigenspace than the input.
+
+    Args:
+        z: the input of the activation; shape: ``(n, d)``
+        graph: the graph
+        negative_slope: a in :math:`[0, 1)`, 0 for ReLU
+    """
+    a = negative_slope
+    if not 0 <= a < 1:
+        raise GraphError(f"negative_slope is {a}, expected 0 <= a < 1")
+    z_rough = check_input(z, graph) - graph.project(z)
+    h = functional.leaky_relu(z, a)
+    center = (1 + a) / 2 * z_rough
+    ball = ((1 - a) / 2 * z_rough).square().sum()
+    # By Lemma B.5 the inner product is that of the positive and negative parts: nothing cancels.
+    product = (graph.pool(z.clamp_min(0)) * graph.pool((-z).clamp_min(0))).sum()
+    radius = (ball - (1 - a) ** 2 * product).clamp_min(0).sqrt()
+    residual = (torch.linalg.norm(h - graph.project(h) - center) - radius).abs()
+    return Sphere(center, radius, residual)

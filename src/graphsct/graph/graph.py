@@ -1,0 +1,403 @@
+r"""The central object: an undirected graph with its operator and its eigenspace."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import torch
+from scipy.sparse import issparse
+from torch import Tensor
+
+from graphsct.errors import GraphError
+from graphsct.graph import kernels
+from graphsct.graph.adjacency import Adjacency, build_adjacency
+from graphsct.graph.sampling import restrict
+from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
+
+if TYPE_CHECKING:
+    from graphsct.nn.dropout import Noise
+
+__all__ = ["Graph", "operator"]
+
+_DTYPES = (torch.float32, torch.float64)
+
+
+class Graph:
+    r"""An undirected graph, its normalised operator and the eigenspace at eigenvalue 1.
+
+    .. math::
+        \mathbf G = \tilde{\mathbf D}^{-1/2} (\mathbf A + \mathbf I) \tilde{\mathbf D}^{-1/2},
+        \qquad
+        \mathbf Q = [\mathbf e_1, \ldots, \mathbf e_m],
+        \qquad
+        \mathbf e_i = \tilde{\mathbf D}^{1/2} \mathbf u_i /
+        \| \tilde{\mathbf D}^{1/2} \mathbf u_i \|
+
+    where :math:`\mathbf u_i` is the indicator of the i-th connected component. The columns of
+    :math:`\mathbf Q` are an orthonormal basis of the eigenspace :math:`\mathcal M`. Each row of
+    :math:`\mathbf Q` has one non-zero, so it is kept as the two vectors :attr:`basis` and
+    :attr:`component` and never built.
+
+    A node that already has a self-loop keeps it and does not get a second. An edge that is listed
+    several times counts once, or with the sum of its weights if there are weights.
+
+    The five methods are linear and differentiable. As in any layer, NaN in is NaN out; the
+    measures in :mod:`graphsct.smoothness` and :mod:`graphsct.geometry` refuse it.
+
+    Args:
+        edge_index: both directions of every edge; shape: ``(2, num_edges)``
+        num_nodes: number of nodes, one more than the largest id if left out
+        edge_weight: positive weights, one by default; shape: ``(num_edges,)``
+        symmetrize: add missing reverse edges, with the larger weight where the two differ,
+            instead of refusing a directed graph
+        dtype: ``torch.float32`` or ``torch.float64``; that of ``edge_weight`` or PyTorch's
+            default if left out
+        device: where to put the tensors; that of ``edge_index`` if left out
+
+    Raises:
+        GraphError: if this is not an undirected graph, with the offending value and a way out
+
+    Example:
+        >>> graph = Graph([[0, 1, 1, 2, 3], [1, 0, 2, 1, 3]])
+        >>> graph
+        Graph(num_nodes=4, num_edges=2, num_components=2)
+        >>> graph.degree
+        tensor([2., 3., 2., 1.])
+    """
+
+    #: Where dropout of features on this graph gets its random numbers, if not from PyTorch.
+    noise: Noise | None = None
+
+    def __init__(
+        self,
+        edge_index: Any,
+        num_nodes: int | None = None,
+        edge_weight: Any = None,
+        *,
+        symmetrize: bool = False,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        adjacency = build_adjacency(
+            edge_index, num_nodes=num_nodes, edge_weight=edge_weight, symmetrize=symmetrize
+        )
+        if dtype is None:
+            weight = adjacency.weight
+            dtype = torch.get_default_dtype() if weight is None else weight.dtype
+        if device is None:
+            device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
+        self._materialize(adjacency, dtype, _check_device(device))
+
+    def _materialize(self, adjacency: Adjacency, dtype: Any, device: torch.device) -> None:
+        r"""Compute :math:`\mathbf G` and :math:`\mathbf Q` from the exact adjacency."""
+        if dtype not in _DTYPES:
+            raise GraphError(f"dtype is {dtype}, expected torch.float32 or torch.float64")
+        n = len(adjacency.degree)
+        volume, component = adjacency.volume, adjacency.component
+        basis = (adjacency.degree / volume[component]).sqrt()
+
+        self._adjacency = adjacency
+        self.num_nodes = n
+        self.num_components = len(volume)
+        #: Whether nodes of the whole graph are missing, so that :meth:`pool` is an estimate.
+        self.is_sample = n < adjacency.whole
+        self.degree = adjacency.degree.to(device, dtype)
+        self.matrix = operator(
+            adjacency.starts,
+            adjacency.columns,
+            adjacency.weight,
+            adjacency.degree,
+            adjacency.degree,
+            dtype,
+        ).to(device)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse")
+            membership = kernels.Membership.build(basis.to(dtype), component, len(volume)).to(
+                device
+            )
+            pooling, gain = membership, None
+            if self.is_sample:
+                there = torch.zeros_like(volume).index_add_(0, component, adjacency.degree)
+                scaled = (basis * (volume / there)[component]).to(dtype)
+                pooling = kernels.Membership.build(scaled, component, len(volume)).to(device)
+                gain = (adjacency.degree / adjacency.row_sums()).to(device, dtype).unsqueeze(1)
+        self._membership, self._pooling, self._gain = membership, pooling, gain
+        self.basis = self._membership.basis
+        self.component = self._membership.component
+
+    @classmethod
+    def from_data(cls, data: Any, **kwargs: Any) -> Graph:
+        """Build from a PyTorch Geometric ``Data``: its ``edge_index`` and ``edge_weight``.
+
+        Keyword arguments are those of :class:`Graph`.
+        """
+        edge_index = getattr(data, "edge_index", None)
+        if edge_index is None:
+            raise GraphError(
+                f"{type(data).__name__} has no edge_index; a homogeneous torch_geometric Data with "
+                "edge_index is expected"
+            )
+        return cls(edge_index, data.num_nodes, getattr(data, "edge_weight", None), **kwargs)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, **kwargs: Any) -> Graph:
+        """Build from a SciPy sparse adjacency matrix, whose values are the weights.
+
+        Explicit zeros are no edges. Keyword arguments are those of :class:`Graph`.
+        """
+        if not issparse(matrix):
+            raise GraphError(f"expected a SciPy sparse matrix, got {type(matrix).__name__}")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"the adjacency matrix has shape {matrix.shape}, expected (n, n)")
+        entries = matrix.tocoo()
+        kept = entries.data != 0
+        weight = entries.data[kept]
+        if bool((weight == 1).all()):
+            weight = None
+        kwargs.setdefault("dtype", torch.get_default_dtype())
+        edge_index = torch.stack([torch.from_numpy(i[kept]).long() for i in entries.coords])
+        return cls(edge_index, matrix.shape[0], weight, **kwargs)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, weight: str | None = None, **kwargs: Any) -> Graph:
+        """Build from a NetworkX graph; node ``i`` is the i-th of ``graph.nodes``.
+
+        Args:
+            graph: a NetworkX graph; one that is directed must be symmetric
+            weight: the edge attribute that holds the weights, one where it is missing
+            **kwargs: those of :class:`Graph`
+        """
+        if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+            raise GraphError(f"expected a NetworkX graph, got {type(graph).__name__}")
+        position = {node: i for i, node in enumerate(graph.nodes)}
+        edges = list(graph.edges(data=weight, default=1) if weight else graph.edges())
+        if not graph.is_directed():
+            edges += [(edge[1], edge[0], *edge[2:]) for edge in edges if edge[0] != edge[1]]
+        row = torch.tensor([position[edge[0]] for edge in edges], dtype=torch.long)
+        col = torch.tensor([position[edge[1]] for edge in edges], dtype=torch.long)
+        values = [edge[2] for edge in edges] if weight else None
+        return cls(torch.stack([row, col]), len(position), values, **kwargs)
+
+    def subgraph(self, nodes: Any) -> Graph:
+        r"""A sample of this graph, to train on some nodes at a time.
+
+        It keeps the degrees, the components and their number :math:`m`, and the basis of the whole
+        graph, so :meth:`unpool` is exact. :meth:`pool` and :meth:`propagate` are estimates from the
+        sampled nodes :math:`\mathcal S`: what is there is scaled up by the degrees that are not.
+
+        .. math::
+            \langle \mathbf x, \mathbf e_i \rangle \approx
+            \frac{\sum_{v \in i} d_v}{\sum_{v \in i \cap \mathcal S} d_v}
+            \sum_{v \in i \cap \mathcal S} x_v \, (\mathbf e_i)_v ,
+            \qquad
+            (\mathbf G \mathbf x)_v \approx
+            \frac{d_v}{\sum_{u \in \mathcal S} \tilde a_{vu}}
+            \sum_{u \in \mathcal S} g_{vu} x_u
+
+        Both are exact for all nodes and, whatever the sample, for features in :math:`\mathcal M`.
+        The second is exact at nodes whose neighbours are all there, the first is 0 for a component
+        that has no node there. :attr:`matrix` is a submatrix of :math:`\mathbf G`, not scaled.
+        Measures of smoothness refuse a sample.
+
+        Args:
+            nodes: ids without repeats, such as ``batch.n_id`` of a loader of PyTorch Geometric, in
+                the order of the features, or a mask; shape: ``(k,)`` or ``(n,)``
+
+        Example:
+            >>> graph = Graph([[0, 1, 1, 2, 3], [1, 0, 2, 1, 3]])
+            >>> part = graph.subgraph([2, 1])
+            >>> part
+            Graph(num_nodes=2, num_edges=1, num_components=2)
+            >>> part.degree
+            tensor([2., 3.])
+        """
+        return _restore(restrict(self._adjacency, nodes), self.dtype, self.device)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges between different nodes."""
+        return (len(self._adjacency.columns) - self.num_nodes) // 2
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """Both directions of every edge between different nodes; shape: ``(2, 2 * num_edges)``."""
+        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
+        edges = torch.stack([row, self._adjacency.columns.long()])
+        return edges[:, edges[0] != edges[1]].to(self.device)
+
+    @cached_property
+    def edge_weight(self) -> Tensor | None:
+        """Weights of :attr:`edge_index`, ``None`` if all are one; shape: ``(2 * num_edges,)``."""
+        weight, columns = self._adjacency.weight, self._adjacency.columns
+        if weight is None:
+            return None
+        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
+        return weight[row != columns].to(self.device, self.dtype)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.degree.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Precision of the operator and of the features that fit to it."""
+        return self.degree.dtype
+
+    def to(self, *args: Any, **kwargs: Any) -> Graph:
+        """Move to a device, a dtype or both, with the arguments of :meth:`torch.Tensor.to`.
+
+        The operator is computed anew from the exact adjacency, so that
+        ``graph.float().double()`` loses nothing.
+        """
+        device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # as torch.nn.Module.to
+        device, dtype = device or self.device, dtype or self.dtype
+        if dtype == self.dtype and device == self.device:
+            return self
+        return _restore(self._adjacency, dtype, device)
+
+    def double(self) -> Graph:
+        """The same graph in float64."""
+        return self.to(torch.float64)
+
+    def float(self) -> Graph:
+        """The same graph in float32."""
+        return self.to(torch.float32)
+
+    def cpu(self) -> Graph:
+        """The same graph on the CPU."""
+        return self.to("cpu")
+
+    def cuda(self) -> Graph:
+        """The same graph on the current GPU."""
+        return self.to("cuda")
+
+    def propagate(self, x: Tensor) -> Tensor:
+        r"""One step of message passing, :math:`\mathbf G \mathbf X`; ``(n, d) -> (n, d)``."""
+        out = kernels.propagate(self.matrix, self.check_features(x))
+        return out if self._gain is None else self._gain * out
+
+    def pool(self, x: Tensor) -> Tensor:
+        r"""Eigenspace coordinates, :math:`\mathbf Q^\top \mathbf X`; ``(n, d) -> (m, d)``."""
+        return kernels.pool(self._pooling, self.check_features(x))
+
+    def unpool(self, a: Tensor) -> Tensor:
+        r"""From coordinates to features, :math:`\mathbf Q \mathbf A`; ``(m, d) -> (n, d)``."""
+        return kernels.unpool(self._membership, self._check(a, self.num_components, "components"))
+
+    def project(self, x: Tensor) -> Tensor:
+        r"""The smooth part, :math:`\mathbf X_{\mathcal M} = \mathbf Q \mathbf Q^\top \mathbf X`.
+
+        Shapes: ``(n, d) -> (n, d)``.
+        """
+        return self.unpool(self.pool(x))
+
+    @cached_property
+    def extreme_eigenvalues(self) -> Extremes | None:
+        r"""The largest and smallest eigenvalue of :math:`\mathbf G` that belong to no
+        eigenvector in :math:`\mathcal M`: :math:`\lambda_{m+1}` and :math:`\lambda_n`.
+
+        ``None`` if there are none, that is, if every node is isolated.
+        """
+        self.check_whole()
+        return extreme_eigenvalues(self.double().cpu())
+
+    def check_features(self, x: Tensor) -> Tensor:
+        """Return ``x`` if it is one row of features a node, raise :class:`GraphError` if not."""
+        return self._check(x, self.num_nodes, "nodes")
+
+    def check_whole(self) -> None:
+        """Raise :class:`GraphError` if this is a sample, which cannot tell everything."""
+        if self.is_sample:
+            raise GraphError(
+                f"this graph is a sample of {self.num_nodes} out of {self._adjacency.whole} nodes, "
+                "which cannot tell this; compute the features of all nodes, with the whole graph"
+            )
+
+    def _check(self, x: Tensor, rows: int, what: str) -> Tensor:
+        if not isinstance(x, Tensor) or x.layout != torch.strided:
+            kind = x.layout if isinstance(x, Tensor) else type(x).__name__
+            raise GraphError(f"features are a {kind}, expected a dense torch.Tensor")
+        if x.dim() != 2:
+            hint = "; a single feature is x.unsqueeze(1)" if x.dim() == 1 else ""
+            raise GraphError(f"features have shape {tuple(x.shape)}, expected ({rows}, d){hint}")
+        if x.shape[0] != rows:
+            hint = "; transpose them: x.t()" if x.shape[1] == rows else ""
+            if not hint and what == "nodes" and x.shape[0] < rows:
+                hint = "; for a batch of some of them use graph.subgraph(batch.n_id)"
+            raise GraphError(
+                f"features have {x.shape[0]} rows but the graph has {rows} {what}{hint}"
+            )
+        if x.device != self.device:
+            raise GraphError(
+                f"features are on {x.device}, the graph on {self.device}; "
+                f"move one: graph.to({str(x.device)!r})"
+            )
+        if x.dtype != self.dtype:
+            out = f"graph.to({x.dtype})" if x.dtype in _DTYPES else f"x.to({self.dtype})"
+            raise GraphError(f"features are {x.dtype}, the graph is {self.dtype}; use {out}")
+        return x
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self  # a constant: models that hold it may share it
+
+    def __reduce__(self) -> Any:
+        return _restore, (self._adjacency, self.dtype, self.device)
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
+            f"num_components={self.num_components})"
+        )
+
+
+def operator(
+    starts: Tensor,
+    columns: Tensor,
+    weight: Tensor | None,
+    row_degree: Tensor,
+    column_degree: Tensor,
+    dtype: torch.dtype,
+) -> Tensor:
+    r"""Rows of :math:`\mathbf G` in CSR, :math:`a_{ij} / \sqrt{d_i d_j}`.
+
+    Args:
+        starts: where each row starts; shape: ``(rows + 1,)``
+        columns: shape: ``(entries,)``
+        weight: :math:`a_{ij}`, one if left out; shape: ``(entries,)``
+        row_degree: :math:`d_i`, augmented, in float64; shape: ``(rows,)``
+        column_degree: :math:`d_j`; shape: ``(columns,)``
+        dtype: of the result
+    """
+    left, right = row_degree.rsqrt(), column_degree.rsqrt()
+    if weight is None:  # weights may be so small or large that float32 overflows
+        left, right = left.to(dtype), right.to(dtype)
+    values = right.index_select(0, columns)
+    if weight is not None:
+        values *= weight
+    values *= left.repeat_interleave(starts.diff(), output_size=len(values))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse")
+        return torch.sparse_csr_tensor(
+            starts,
+            columns,
+            values.to(dtype),
+            size=(len(row_degree), len(column_degree)),
+            check_invariants=False,
+        )
+
+
+def _check_device(device: Any) -> torch.device:
+    try:
+        return torch.empty(0, device=device).device
+    except (AssertionError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise GraphError(f"device is {device!r}, which is not to be had here: {reason}") from error
+
+
+def _restore(adjacency: Adjacency, dtype: torch.dtype, device: torch.device) -> Graph:
+    graph = Graph.__new__(Graph)
+    graph._materialize(adjacency, dtype, device)
+    return graph

@@ -1,0 +1,67 @@
+r"""Graph convolutions that can control their smoothness.
+
+They take a :class:`~graphsct.Graph` or a plain ``edge_index`` with ``edge_weight``. Unlike those of
+PyTorch Geometric they need no ``cached=True``: the graph is the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.errors import ModelError
+from graphsct.graph import Graph
+from graphsct.nn.controls import SmoothnessControl
+
+__all__ = ["Convolution", "check_pair", "make_control"]
+
+
+class Convolution(torch.nn.Module):
+    """What the convolutions share: the control that is added to their output."""
+
+    control: SmoothnessControl | None
+
+    def add_control(
+        self, out: Tensor, graph: Graph, x_0: Tensor | None, pooled_0: Tensor | None
+    ) -> Tensor:
+        """The output with the control's term, if there is one; shape: ``(n, d)``."""
+        if self.control is None:
+            return out
+        term: Tensor = self.control(out, graph, x_0, pooled_0=pooled_0)
+        return out + term
+
+    def reset_parameters(self) -> None:
+        """Bring all weights back to their first values, drawn anew where they are random."""
+        if self.control is not None:
+            self.control.reset_parameters()
+
+
+def make_control(
+    kind: str | None, channels: int, num_components: int | None, theta: float, layer: int
+) -> SmoothnessControl | None:
+    """The control of a convolution by name, or none."""
+    if kind is None:
+        return None
+    return SmoothnessControl(
+        channels, kind, num_components=num_components, theta=theta, layer=layer
+    )
+
+
+def check_pair(x: Tensor, x_0: Any, channels: int) -> tuple[Tensor, Tensor]:
+    """Return features and initial features, or refuse them if their shapes do not fit."""
+    if not isinstance(x_0, Tensor):
+        raise ModelError(
+            f"the initial features x_0 are {type(x_0).__name__}: call conv(x, x_0, edge_index) "
+            f"with the (n, {channels}) output of the first layer as x_0"
+        )
+    for features, name in ((x, "x"), (x_0, "x_0")):
+        if features.dim() != 2 or features.shape[1] != channels:
+            raise ModelError(
+                f"{name} has shape {tuple(features.shape)}, expected (n, {channels}): this "
+                f"convolution has channels={channels}"
+            )
+    if x.shape != x_0.shape:
+        raise ModelError(f"x has {len(x)} rows and x_0 has {len(x_0)}: both are one row a node")
+    return x, x_0

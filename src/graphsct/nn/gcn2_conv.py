@@ -1,0 +1,94 @@
+"""The convolution of GCNII."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from graphsct.graph import Graph
+from graphsct.nn.cache import as_graph
+from graphsct.nn.checks import check_share, check_size
+from graphsct.nn.controls import layer_beta
+from graphsct.nn.convolution import Convolution, check_pair, make_control
+from graphsct.nn.starts import initialize
+
+__all__ = ["GCN2Conv"]
+
+
+class GCN2Conv(Convolution):
+    r"""The convolution of GCNII (Chen et al., 2020), with control:
+
+    .. math::
+        \big((1 - \alpha) \mathbf G \mathbf X + \alpha \mathbf X^0\big)
+        \big((1 - \beta_l) \mathbf I + \beta_l \mathbf W\big) + \mathbf B,
+        \qquad \beta_l = \log(\theta / l + 1)
+
+    Parameters have the names and shapes of :class:`torch_geometric.nn.GCN2Conv`, so its
+    checkpoints load.
+
+    Args:
+        channels: number of channels :math:`d`
+        alpha: share of the initial features, in [0, 1]
+        theta: of :math:`\beta_l`, here and in the gated controls
+        layer: which layer :math:`l` this is, from 1
+        control: ``pooled``, ``gated`` or ``gated_full`` of
+            :class:`~graphsct.nn.SmoothnessControl`, or none
+        num_components: of the graph, needed by ``pooled``
+        init: how the weight starts: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        alpha: float,
+        theta: float,
+        layer: int,
+        *,
+        control: str | None = None,
+        num_components: int | None = None,
+        init: str = "glorot",
+    ) -> None:
+        super().__init__()
+        self.channels = check_size(channels, "channels")
+        self.alpha = check_share(alpha, "alpha")
+        self.beta = layer_beta(theta, layer)
+        self.init = init
+        self.weight1 = torch.nn.Parameter(torch.empty(channels, channels))
+        self.control = make_control(control, channels, num_components, theta, layer)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Bring all weights back to their first values, drawn anew where they are random."""
+        super().reset_parameters()
+        initialize(self.weight1, self.init)
+
+    def forward(
+        self,
+        x: Tensor,
+        x_0: Tensor,
+        edge_index: Graph | Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        pooled_0: Tensor | None = None,
+    ) -> Tensor:
+        """Convolve.
+
+        Args:
+            x: features; shape: ``(n, d)``
+            x_0: initial features; shape: ``(n, d)``
+            edge_index: a graph, or edges; shape: ``(2, num_edges)``
+            edge_weight: weights of the edges; shape: ``(num_edges,)``
+            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, d)``
+
+        Returns:
+            The new features, before any activation; shape: ``(n, d)``
+        """
+        x, x_0 = check_pair(x, x_0, self.channels)
+        graph = as_graph(edge_index, edge_weight, x)
+        mixed = torch.lerp(graph.propagate(x), x_0, self.alpha)
+        out = torch.addmm(mixed, mixed, self.weight1, beta=1 - self.beta, alpha=self.beta)
+        return self.add_control(out, graph, x_0, pooled_0)
+
+    def extra_repr(self) -> str:
+        """Channels and the two scalars."""
+        return f"{self.channels}, alpha={self.alpha}, beta={self.beta:.3g}"

@@ -1,0 +1,168 @@
+r"""What the models share: a linear layer, convolutions of one width, a linear layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, overload
+
+import torch
+from torch import Tensor
+
+from graphsct.graph import Graph
+from graphsct.nn.activations import SReLU, make_activation
+from graphsct.nn.cache import as_graph
+from graphsct.nn.checks import check_rate, check_size
+from graphsct.nn.linear import Linear, dropout
+from graphsct.nn.norms import make_norm
+
+__all__ = ["Model", "layer_numbers"]
+
+
+class Model(torch.nn.Module):
+    r"""What the models share: all but the convolution.
+
+    .. math::
+        \mathbf H^0 = \sigma(\mathbf X \mathbf W_{in} + \mathbf b_{in}), \qquad
+        \mathbf H^l = \sigma(\operatorname{conv}_l(\mathbf H^{l-1}, \mathbf H^0)), \qquad
+        \mathbf Y = \mathbf H^L \mathbf W_{out} + \mathbf b_{out}
+
+    with dropout before every linear layer and convolution, and a norm before every activation.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        convs: Iterable[torch.nn.Module],
+        *,
+        activation: str | torch.nn.Module,
+        dropout: float,
+        conv_dropout: float,
+        norm: str | torch.nn.Module | None,
+    ) -> None:
+        super().__init__()
+        self.in_channels = check_size(in_channels, "in_channels")
+        self.hidden_channels = hidden_channels
+        self.out_channels = check_size(out_channels, "out_channels")
+        self.dropout = check_rate(dropout, "dropout")
+        self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
+        self.input = Linear(in_channels, hidden_channels)
+        self.convs = torch.nn.ModuleList(convs)
+        self.output = torch.nn.Linear(hidden_channels, out_channels)
+        self.norms = torch.nn.ModuleList(
+            make_norm(norm, hidden_channels) for _ in range(self.num_layers + 1)
+        )
+        self.activations = torch.nn.ModuleList(
+            make_activation(activation, hidden_channels) for _ in range(self.num_layers + 1)
+        )
+        if isinstance(self.activations[0], SReLU):  # the energetic network shifts after convolving
+            self.activations[0] = torch.nn.ReLU()
+
+    @property
+    def num_layers(self) -> int:
+        """Number of convolutions."""
+        return len(self.convs)
+
+    @property
+    def _needs_initial(self) -> bool:
+        controls = [getattr(conv, "control", None) for conv in self.convs]
+        return any(control is not None and control.needs_initial for control in controls)
+
+    def reset_parameters(self) -> None:
+        """Bring all weights back to their first values, drawn anew where they are random."""
+        for module in (self.input, self.output, *self.convs, *self.norms, *self.activations):
+            if hasattr(module, "reset_parameters"):
+                module.reset_parameters()
+
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Graph | Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        return_layers: Literal[False] = False,
+    ) -> Tensor: ...
+
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Graph | Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        return_layers: Literal[True],
+    ) -> tuple[Tensor, list[Tensor]]: ...
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Graph | Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        return_layers: bool = False,
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        r"""Class scores of all nodes.
+
+        Args:
+            x: features, dense or sparse CSR; shape: ``(n, in_channels)``
+            edge_index: a graph, or edges; shape: ``(2, num_edges)``
+            edge_weight: weights of the edges; shape: ``(num_edges,)``
+            return_layers: also return :math:`\mathbf H^0, \ldots, \mathbf H^L`
+
+        Returns:
+            Scores, with ``return_layers`` followed by ``num_layers + 1`` hidden features of
+            shape ``(n, hidden_channels)``; shape: ``(n, out_channels)``
+        """
+        graph = as_graph(edge_index, edge_weight, x)
+        x = self.input(dropout(x, self.dropout, self.training, graph.noise))
+        x = x_0 = self.activations[0](self.norms[0](x))
+        pooled_0 = graph.pool(x_0) if self._needs_initial else None
+        layers = [x]
+        for conv, norm, activation in zip(
+            self.convs, self.norms[1:], self.activations[1:], strict=True
+        ):
+            dropped = dropout(x, self.conv_dropout, self.training, graph.noise)
+            x = activation(norm(self._convolve(conv, dropped, x_0, graph, pooled_0)))
+            if return_layers:
+                layers.append(x)
+        out: Tensor = self.output(dropout(x, self.dropout, self.training, graph.noise))
+        return (out, layers) if return_layers else out
+
+    def _convolve(
+        self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
+    ) -> Any:
+        return conv(x, x_0, graph, pooled_0=pooled_0)
+
+    def penalty(self) -> Tensor:
+        """What training adds to the loss: nothing, for most models."""
+        return self.output.weight.new_zeros(())
+
+    def param_groups(
+        self, *, conv_weight_decay: float = 0.0, dense_weight_decay: float = 0.0
+    ) -> list[dict[str, Any]]:
+        """Parameters for an optimizer, with weight decay for convolutions and dense layers apart.
+
+        Controls go with their convolutions, norms with the dense layers, and the offsets of
+        activations without decay.
+
+        Example:
+            >>> from graphsct.nn import GCN
+            >>> model = GCN(5, 8, 3, num_layers=2)
+            >>> groups = model.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
+            >>> optimizer = torch.optim.Adam(groups, lr=0.01)
+        """
+        dense = [*self.input.parameters(), *self.output.parameters(), *self.norms.parameters()]
+        groups = [
+            dict(name="conv", params=[*self.convs.parameters()], weight_decay=conv_weight_decay),
+            dict(name="dense", params=dense, weight_decay=dense_weight_decay),
+            dict(name="activation", params=[*self.activations.parameters()], weight_decay=0.0),
+        ]
+        return [group for group in groups if group["params"]]
+
+
+def layer_numbers(num_layers: Any, hidden_channels: Any) -> range:
+    """The numbers of the layers, from 1."""
+    check_size(hidden_channels, "hidden_channels")
+    return range(1, check_size(num_layers, "num_layers") + 1)

@@ -1,0 +1,88 @@
+"""How long cells will take, before they are run: from runs that are stored, or a few epochs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from graphsct.paper.cell import Cell, Key
+from graphsct.paper.reproduce import Budget, Loader
+from graphsct.search.finals import TIMES
+from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.data import Problem, count_splits
+from graphsct.training.seeds import split_of
+from graphsct.training.trial import Trial, seeded
+
+__all__ = ["EPOCHS", "estimate"]
+
+#: A run that was never made is taken to stop after so many epochs.
+EPOCHS = 300
+
+_DEPTHS = 2, 8  # timed; other depths lie on the line through them
+_SEARCHED = 8  # what a searched depth is taken for
+
+
+def estimate(
+    keys: Sequence[Key],
+    budget: Budget,
+    *,
+    load: Loader,
+    known: dict[Key, Cell],
+) -> float:
+    """Seconds that cells will take, one after another, give or take a factor of two.
+
+    Args:
+        keys: which
+        budget: what each may cost
+        load: gives the data of a name, with rows that sum to one or not
+        known: cells whose runs tell the time
+    """
+    timed: dict[tuple[Any, ...], tuple[float, float]] = {}
+    total = 0.0
+    for key in keys:
+        cell = known.get(key)
+        if cell is not None and cell.results:
+            run = statistics.fmean(result["seconds"] for result in cell.results)
+            rules = len(cell.settings.rules)
+        else:
+            kind = key.dataset, key.model, key.control
+            if kind not in timed:
+                timed[kind] = _line(key, load(key.dataset, False))
+            first, more = timed[kind]
+            depth = key.depth or _SEARCHED
+            run = EPOCHS * (first + more * depth)
+            rules = 1  # both look at the same training
+        total += budget.seeds * rules * run + _search(budget, run, load, key)
+    return total
+
+
+def _search(budget: Budget, run: float, load: Loader, key: Key) -> float:
+    if budget.trials is None:
+        return 0.0
+    trial = run * max(2, count_splits(load(key.dataset, False)))
+    seconds = budget.trials * trial / budget.workers
+    if budget.seconds is not None:
+        seconds = min(seconds, budget.seconds)
+    return seconds + min(budget.finalists, budget.trials) * TIMES * trial
+
+
+def _line(key: Key, data: Any) -> tuple[float, float]:
+    """Seconds of an epoch, and how much each layer adds to them."""
+    small, large = (_epoch(key, depth, data) for depth in _DEPTHS)
+    more = max(0.0, large - small) / (_DEPTHS[1] - _DEPTHS[0])
+    return max(0.0, small - _DEPTHS[0] * more), more
+
+
+def _epoch(key: Key, depth: int, data: Any) -> float:
+    config = ModelConfig(key.model, key.control, depth)
+    with seeded(0):
+        trial = Trial(config.build(data), Problem.of(data, split_of(data, 0)), TrainConfig())
+        trial.step()
+        times = []
+        for _ in range(3):
+            started = time.perf_counter()
+            trial.step()
+            times.append(time.perf_counter() - started)
+    return min(times)

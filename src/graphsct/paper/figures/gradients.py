@@ -1,0 +1,160 @@
+r"""Figure 4: how much the output of deep networks depends on each layer, over 100 epochs.
+
+The norm is that of the Jacobian, :math:`\|\partial \mathbf H^{out} / \partial \mathbf H^l\|_F`, of
+the scores of all nodes with respect to the features of all nodes, without dropout. As :math:`\|
+\mathbf J\|_F^2 = \mathbb E \|\mathbf J^\top \mathbf v\|^2` for random signs :math:`\mathbf v`
+(Hutchinson), one backward pass estimates it; what is drawn differs by powers of ten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from graphsct import datasets
+from graphsct.paper.figures.heat import SHADES, apart_patch, draw_heat
+from graphsct.paper.figures.networks import (
+    DATA,
+    DEPTH,
+    IDENTITY,
+    PULLED,
+    Network,
+    Setting,
+    pair,
+)
+from graphsct.training.data import Problem
+from graphsct.training.trial import Plain, seeded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["GradientMap", "GradientMaps", "draw", "gradient_maps", "jacobian_norms"]
+
+Array = npt.NDArray[np.float64]
+
+_OWN = Setting("published start,\nno weight decay")
+_COLUMNS = (("gcn", PULLED), ("gcn", IDENTITY), ("gcnii", _OWN), ("egnn", _OWN))
+_RANGE = (1e-8, 1e4)
+
+
+@dataclass(frozen=True)
+class GradientMap:
+    """One network; shape of ``norms``: ``(epochs + 1, layers + 1)``, row 0 before training."""
+
+    network: Network
+    norms: Array
+
+
+@dataclass(frozen=True)
+class GradientMaps:
+    """A map for each network: all without control, then all with it."""
+
+    maps: tuple[GradientMap, ...]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row a layer and epoch."""
+        rows = [
+            {
+                "model": found.network.name,
+                "start": found.network.setting.init or "own",
+                "conv_weight_decay": found.network.setting.decay,
+                "epoch": epoch,
+                "layer": layer,
+                "jacobian_norm": found.norms[epoch, layer],
+            }
+            for found in self.maps
+            for epoch, layer in np.ndindex(found.norms.shape)
+        ]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def gradient_maps(
+    seed: int = 0, data: Any = None, *, depth: int = DEPTH, epochs: int = 100
+) -> GradientMaps:
+    """Train all networks and measure before the first epoch and after each.
+
+    Args:
+        seed: of all networks
+        data: Citeseer if left out
+        depth: number of convolutions
+        epochs: number of epochs
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    data = datasets.load(DATA) if data is None else data
+    pairs = [pair(model, setting, depth) for model, setting in _COLUMNS]
+    networks = [network for row in zip(*pairs, strict=True) for network in row]
+    console = Console(stderr=True)
+    steps = track(
+        networks, "network", console=console, transient=True, disable=not console.is_terminal
+    )
+    return GradientMaps(tuple(_train(network, data, seed, epochs) for network in steps))
+
+
+def _train(network: Network, data: Any, seed: int, epochs: int) -> GradientMap:
+    problem = Problem.of(data)
+    model = network.build(data, seed)
+    way = Plain(model, problem, network.config(seed))
+    signs = torch.Generator().manual_seed(seed)
+    norms = [jacobian_norms(model, problem, signs)]
+    with seeded(seed, 1):
+        for _ in range(epochs):
+            way.descend()
+            norms.append(jacobian_norms(model, problem, signs))
+    return GradientMap(network, np.array(norms))
+
+
+def jacobian_norms(model: Any, problem: Problem, generator: torch.Generator) -> list[float]:
+    """Norm of the derivative of the scores by the features of each layer, estimated.
+
+    Args:
+        model: one of :mod:`graphsct.nn`
+        problem: the features and the graph
+        generator: of the random signs
+
+    Returns:
+        ``num_layers + 1`` norms
+    """
+    scores, layers = model.eval()(problem.x, *problem.edges, return_layers=True)
+    signs = torch.randint(0, 2, scores.shape, generator=generator).to(scores) * 2 - 1
+    gradients = torch.autograd.grad(scores, layers, signs)
+    return [gradient.double().norm().item() for gradient in gradients]
+
+
+def draw(data: GradientMaps) -> Figure:
+    """Without control above and with it below, a column for each model."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    scale = LogNorm(*_RANGE)
+    canvas = Figure(figsize=(12, 9), layout="constrained")
+    grid = canvas.subplots(2, len(_COLUMNS), sharex=True, sharey=True)
+    for place, (axes, found) in enumerate(zip(grid.flat, data.maps, strict=True)):
+        norms = found.norms.T
+        draw_heat(axes, norms.clip(_RANGE[0]), norms == 0, scale)
+        heading = f"{found.network.setting.title}\n\n" if place < len(_COLUMNS) else ""
+        axes.set_title(f"{heading}{found.network.name}", pad=8)
+    for axes in grid[1]:
+        axes.set_xlabel("epoch")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("layer  $l$")
+    canvas.colorbar(
+        ScalarMappable(scale, SHADES),
+        ax=grid,
+        location="bottom",
+        shrink=0.6,
+        aspect=40,
+        extend="both",
+        label=r"$\Vert\partial H^{\mathrm{out}} / \partial H^l\Vert$",
+    )
+    canvas.legend(
+        handles=[apart_patch("exactly zero: the layer has no say in the output")],
+        loc="outside lower center",
+    )
+    return canvas

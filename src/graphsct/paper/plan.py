@@ -1,0 +1,145 @@
+"""Which of our cells stand beside which of the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphsct.errors import ExperimentError
+from graphsct.names import nearest
+from graphsct.paper.cell import Key
+from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
+
+__all__ = ["TRAINED", "Choice", "base_of", "control_of", "key_of", "keys_of"]
+
+#: The tables whose numbers come from training.
+TRAINED = ("depth", "heterophilic", "t-tests", "srelu", "activations", "heterophilic-std")
+
+_CITATION = ("cora", "citeseer", "pubmed", "physics", "arxiv")
+
+
+def key_of(cell: PaperCell) -> Key:
+    """Our cell beside one of the paper's.
+
+    EGNN has SReLU unless it has SCT; on the heterophilic sets all have leaky ReLU.
+
+    Example:
+        >>> key_of(PaperCell(84.6, "cora", "gcnii", False, 16))
+        Key(dataset='cora', model='gcnii', control=None, depth=16, activation=None)
+    """
+    assert cell.dataset is not None and cell.model is not None
+    base = base_of(Key(cell.dataset, cell.model, None, cell.depth))
+    if not cell.sct:
+        return base
+    activation = cell.activation if cell.dataset in _CITATION else base.activation
+    return base._replace(control=control_of(cell.model, cell.dataset), activation=activation)
+
+
+def control_of(model: str, dataset: str = "") -> str:
+    """What SCT is, by the paper's table of sizes: ``pooled`` for GCN and on Ogbn-arxiv, else
+    ``gated``.
+    """
+    return "pooled" if model == "gcn" or dataset == "arxiv" else "gated"
+
+
+def base_of(key: Key) -> Key:
+    """The same without control, in the activation of the paper's rows without SCT."""
+    activation = "srelu" if key.model == "egnn" else None
+    if key.dataset not in _CITATION:
+        activation = "leaky_relu"
+    return key._replace(control=None, activation=activation)
+
+
+def keys_of(table: PaperTable) -> list[Key]:
+    """All cells that a table needs, each after the one without control that it is compared with."""
+    keys: dict[Key, None] = {}
+    for cell in table.cells:
+        key = key_of(cell)
+        keys |= {base_of(key): None, key: None}
+    return list(keys)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Some of a table's cells; what is empty leaves all.
+
+    Args:
+        datasets: by our names
+        models: ``gcn``, ``gcnii``, ``egnn``
+        depths: numbers of layers
+        controls: ``none``, ``sct``
+    """
+
+    datasets: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    depths: tuple[int, ...] = ()
+    controls: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(
+        cls,
+        datasets: str | None = None,
+        models: str | None = None,
+        depths: str | None = None,
+        controls: str | None = None,
+    ) -> Choice:
+        """Read lists with commas.
+
+        Example:
+            >>> Choice.parse("cora,texas", depths="2,4")
+            Choice(datasets=('cora', 'texas'), models=(), depths=(2, 4), controls=())
+        """
+        numbers = _split(depths)
+        for number in numbers:
+            if not number.isdigit():
+                raise ExperimentError(f"the depth is {number!r}, expected a number of layers")
+        return cls(
+            _known(datasets, DATASETS, "data set"),
+            _known(models, MODELS, "model"),
+            tuple(int(number) for number in numbers),
+            _known(controls, ("none", "sct"), "choice of control"),
+        )
+
+    def takes(
+        self, dataset: str | None, model: str | None, sct: bool | None, depth: int | None
+    ) -> bool:
+        """Whether a cell is among them; what a table does not tell is never left out."""
+        return all(
+            given is None or not chosen or given in chosen
+            for given, chosen in (
+                (dataset, self.datasets),
+                (model, self.models),
+                (depth, self.depths),
+                (None if sct is None else "sct" if sct else "none", self.controls),
+            )
+        )
+
+    def keys(self, table: PaperTable) -> list[Key]:
+        """The cells of a table that are among them, or an error if there is none."""
+        found = [
+            key
+            for key in keys_of(table)
+            if self.takes(key.dataset, key.model, key.control is not None, key.depth)
+        ]
+        if not found:
+            raise self.nothing_left(table)
+        return found
+
+    def nothing_left(self, table: PaperTable) -> ExperimentError:
+        """What to raise if no cell of a table is among them."""
+        return ExperimentError(
+            f"no cell of table {table.number} ({table.name}) is left by these choices; leave "
+            "some of --data, --model, --depth and --control out"
+        )
+
+
+def _split(text: str | None) -> list[str]:
+    return [part.strip().lower() for part in (text or "").split(",") if part.strip()]
+
+
+def _known(text: str | None, names: Iterable[str], what: str) -> tuple[str, ...]:
+    parts = _split(text)
+    for part in parts:
+        if part not in names:
+            raise ExperimentError(f"there is no {what} {part!r}{nearest(part, names)}")
+    return tuple(parts)

@@ -1,0 +1,219 @@
+r"""What the smoothness control of a trained model does, layer by layer.
+
+On one graph and without dropout the term :math:`\mathbf B^l = \mathbf Q \mathbf A^l` is a constant,
+so that another can be put in its place, and the same weights tried with it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from graphsct.errors import ModelError
+from graphsct.graph import Graph
+from graphsct.paper.summary import summarize
+from graphsct.training.data import Problem
+from graphsct.training.trial import seeded
+
+__all__ = ["INSTEAD", "NETWORKS", "probe"]
+
+#: What the model is compared with: others in place of its term, and one trained without it.
+INSTEAD = ("removed", "frozen", "plain", "shuffled", "base")
+
+#: Whose features are measured: with the term, with the term removed, and trained without it.
+NETWORKS = ("with_term", "removed", "base")
+
+_MEASURES = ("dead", "smoothness", "effective_rank", "distance")
+_PASSES = 20  # with dropout, for the mean of the term
+_SHUFFLES = 10
+
+
+class _Layer(NamedTuple):
+    """What a control was given and what it added; shape of both: ``(n, d)``."""
+
+    before: Tensor
+    term: Tensor
+
+
+@torch.no_grad()
+def probe(model: Any, base: Any, problem: Problem, seed: int) -> dict[str, Any]:
+    """Measure a trained model with control beside one that was trained without.
+
+    Args:
+        model: with a control in every layer
+        base: the same without
+        problem: what both were trained on
+        seed: of the dropout and of the shuffles
+
+    Returns:
+        ``accuracy``: on the test nodes, ``with_term`` and for each of :data:`INSTEAD`: the term
+        ``removed``, ``frozen`` at its mean over passes with dropout, a ``plain`` bias, which is
+        its mean over all nodes, ``shuffled`` across dimensions, and the ``base``.
+        ``changed``: share of the test nodes that each of these puts into another class.
+        ``layers``: for each the ``size`` of the term over that of what it is added to, how many
+        ``dimensions`` carry it, the root mean square of its ``weights``, which started at zero,
+        what the next layer makes of it (``arrives``, ``cosine``), and measures of the features of
+        all :data:`NETWORKS`
+    """
+    if any(conv.control is None for conv in model.convs):
+        raise ModelError("a layer of the model has no control, so there is no term to look at")
+    model.eval(), base.eval()
+    layers = _record(model, problem)
+    terms = [layer.term for layer in layers]
+    return {
+        **_look_at_test_nodes(model, base, problem, terms, seed),
+        "layers": [
+            {
+                "layer": place + 1,
+                "size": _ratio(layer.term.norm(), layer.before.norm()),
+                "dimensions": _dimensions(layer.term),
+                "weights": _root_mean_square(model.convs[place].control),
+                **_next(model, problem, layers, place),
+                **measures,
+            }
+            for place, (layer, measures) in enumerate(
+                zip(layers, _smoothness(model, base, problem, terms), strict=True)
+            )
+        ],
+    }
+
+
+def _look_at_test_nodes(
+    model: Any, base: Any, problem: Problem, terms: Sequence[Tensor], seed: int
+) -> dict[str, dict[str, float]]:
+    instead = {
+        "removed": _zeros(terms),
+        "frozen": _mean_with_dropout(model, problem, seed),
+        "plain": [term.mean(0).expand_as(term) for term in terms],
+    }
+    generator = torch.Generator().manual_seed(seed)
+    orders = [
+        [torch.randperm(term.shape[1], generator=generator) for term in terms]
+        for _ in range(_SHUFFLES)
+    ]
+    shuffled = [
+        _classes(model, problem, [term[:, own] for term, own in zip(terms, order, strict=True)])
+        for order in orders
+    ]
+    found = {
+        "with_term": _classes(model, problem, []),
+        **{name: _classes(model, problem, others) for name, others in instead.items()},
+        "shuffled": torch.stack(shuffled),
+        "base": _classes(base, problem, []),
+    }
+    right, ours = problem.y[problem.split.test], found["with_term"]
+    return {
+        "accuracy": {name: _share(classes == right) for name, classes in found.items()},
+        "changed": {name: _share(found[name] != ours) for name in INSTEAD},
+    }
+
+
+def _share(mask: Tensor) -> float:
+    return mask.double().mean().item()
+
+
+def _classes(model: Any, problem: Problem, terms: Sequence[Tensor]) -> Tensor:
+    with _instead(model, dict(enumerate(terms))):
+        scores: Tensor = model(problem.x, *problem.edges)
+    return scores[problem.split.test].argmax(dim=1)
+
+
+def _zeros(terms: Sequence[Tensor]) -> list[Tensor]:
+    return [torch.zeros_like(term) for term in terms]
+
+
+def _mean_with_dropout(model: Any, problem: Problem, seed: int) -> list[Tensor]:
+    twin = copy.deepcopy(model).train()  # norms remember what they see
+    with seeded(seed, 2):
+        passes = [[layer.term for layer in _record(twin, problem)] for _ in range(_PASSES)]
+    return [torch.stack(terms).mean(0) for terms in zip(*passes, strict=True)]
+
+
+def _smoothness(
+    model: Any, base: Any, problem: Problem, terms: Sequence[Tensor]
+) -> Iterator[dict[str, Any]]:
+    """Layer by layer, some of :class:`~graphsct.paper.summary.Summary` for each of the networks."""
+    networks = [_features(model, problem, []), _features(model, problem, _zeros(terms))]
+    networks.append(_features(base, problem, []))
+    for layer in zip(*networks, strict=True):
+        found = [summarize(features, problem.edges[0]) for features in layer]
+        yield {
+            name: {measure: getattr(summary, measure) for measure in _MEASURES}
+            for name, summary in zip(NETWORKS, found, strict=True)
+        }
+
+
+def _features(model: Any, problem: Problem, terms: Sequence[Tensor]) -> list[Tensor]:
+    with _instead(model, dict(enumerate(terms))):
+        _, features = model(problem.x, *problem.edges, return_layers=True)
+    return list(features[1:])
+
+
+def _dimensions(term: Tensor) -> float | None:
+    r"""How many dimensions carry a term, :math:`(\sum_j e_j)^2 / \sum_j e_j^2` with :math:`e_j`
+    the squared norm of dimension j: 1 if one does, d if all do alike.
+    """
+    energy = term.double().square().sum(0)
+    return _ratio(energy.sum().square(), energy.square().sum())
+
+
+def _root_mean_square(control: torch.nn.Module) -> float:
+    weights = torch.cat([weight.flatten() for weight in control.parameters()])
+    return weights.square().mean().sqrt().item()
+
+
+def _next(model: Any, problem: Problem, layers: Sequence[_Layer], place: int) -> dict[str, Any]:
+    r"""What becomes of a layer's term in the next layer.
+
+    Let :math:`\mathbf C` be what the term changes in the next layer's coordinates, before that
+    layer adds its own :math:`\mathbf A`. ``arrives`` is the size of :math:`\mathbf C` over that
+    of the term; ``cosine`` is that of :math:`\mathbf C` and :math:`\mathbf A`, -1 if the next
+    layer takes back what arrives. ``None`` in the last layer, and where nothing is to be compared.
+    """
+    if place + 1 == len(layers):
+        return {"arrives": None, "cosine": None}
+    graph: Graph = problem.edges[0]
+    term, after = layers[place].term, layers[place + 1]
+    without = _record(model, problem, {place: torch.zeros_like(term)})[place + 1]
+    change = graph.pool(after.before - without.before).double()
+    own = graph.pool(after.term).double()
+    return {
+        "arrives": _ratio(change.norm(), term.double().norm()),
+        "cosine": _ratio((change * own).sum(), change.norm() * own.norm()),
+    }
+
+
+def _ratio(value: Tensor, whole: Tensor) -> float | None:
+    return (value / whole).item() if whole > 0 else None
+
+
+def _record(
+    model: Any, problem: Problem, terms: Mapping[int, Tensor] | None = None
+) -> list[_Layer]:
+    """Run a model, with others in place of some terms, and write down what its controls do."""
+    seen: list[_Layer] = []
+
+    def listen(control: Any, given: Any, term: Tensor) -> None:
+        seen.append(_Layer(given[0], term))
+
+    with ExitStack() as stack:
+        stack.enter_context(_instead(model, terms or {}))
+        for conv in model.convs:
+            stack.enter_context(conv.control.register_forward_hook(listen))
+        model(problem.x, *problem.edges)
+    return seen
+
+
+@contextmanager
+def _instead(model: Any, terms: Mapping[int, Tensor]) -> Iterator[None]:
+    """Put tensors in place of the terms of some layers."""
+    with ExitStack() as stack:
+        for place, term in terms.items():
+            control = model.convs[place].control
+            stack.enter_context(control.register_forward_hook(lambda *_, term=term: term))
+        yield

@@ -1,0 +1,44 @@
+"""Everything about the paper and our runs, as one HTML page and as Markdown."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from graphsct.files import write_text
+from graphsct.paper.cell import PACKAGED, read_cells
+from graphsct.paper.report.drawings import find_drawings
+from graphsct.paper.report.markdown import write_markdown
+from graphsct.paper.report.page import page
+from graphsct.paper.tables import build, names
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    out: Path,
+    *,
+    cells: Path = PACKAGED,
+    figures: Path,
+    markdown: Path | None = None,
+    root: str | os.PathLike[str] | None = None,
+) -> list[Path]:
+    """Write a report.
+
+    Args:
+        out: the HTML page
+        cells: folder of our cells
+        figures: folder of ``graphsct figure``; what is not there is drawn
+        markdown: the same as Markdown, with its images in a folder ``images`` beside it
+        root: folder with the raw files of data sets, which the table of statistics counts
+
+    Returns:
+        The files that were written
+    """
+    tables = {name: build(name, cells=cells, root=root) for name in names()}
+    drawings = list(find_drawings(figures))
+    write_text(out, page(tables, list(read_cells(cells).values()), drawings))
+    written = [out]
+    if markdown is not None:
+        written += write_markdown(markdown, tables, drawings)
+    return written

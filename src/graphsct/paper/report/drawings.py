@@ -1,0 +1,150 @@
+"""The figures of a report: files of ``graphsct figure``, drawn if they are not there yet."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphsct.errors import DataError
+from graphsct.paper.figures import FIGURES, write_figure
+from graphsct.paper.tables import Column, Row, Table
+
+__all__ = ["Drawing", "digest_gradients", "digest_smoothness", "find_drawings"]
+
+#: From where on the paper finds the features of a deep GCN smooth, and how smooth that is here.
+_FROM_LAYER = 14
+_SMOOTH = 0.95
+#: The share of the last layer's gradient below which that of the first is called vanished.
+_VANISHED = 1e-3
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure on a page.
+
+    Args:
+        number: in the paper
+        title: what it shows
+        caption: what there is to see
+        svg: the drawing, ``None`` if there is none
+        png: the same
+        digest: its data in short, if that helps
+        why: why there is no drawing
+    """
+
+    number: int
+    title: str
+    caption: str
+    svg: Path | None = None
+    png: Path | None = None
+    digest: Table | None = None
+    why: str | None = None
+
+    @property
+    def source(self) -> str:
+        """The drawing as an address that holds it."""
+        assert self.svg is not None
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.read_bytes()).decode()}"
+
+
+def find_drawings(folder: Path) -> Iterator[Drawing]:
+    """All figures, from a folder if they are there, else drawn into it.
+
+    A figure whose data set is missing says so instead.
+    """
+    for number, figure in FIGURES.items():
+        paths = {kind: folder / f"figure{number}.{kind}" for kind in ("png", "svg", "csv")}
+        if not all(path.exists() for path in paths.values()):
+            try:
+                write_figure(number, folder)
+            except DataError as error:
+                yield Drawing(number, figure.title, figure.caption, why=str(error))
+                continue
+        digest = _DIGESTS[number](_read(paths["csv"])) if number in _DIGESTS else None
+        svg, png = paths["svg"], paths["png"]
+        yield Drawing(number, figure.title, figure.caption, svg, png, digest)
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def digest_smoothness(cells: list[dict[str, str]]) -> Table:
+    """What becomes of each network's features from layer 14 on."""
+    rows: list[Row] = []
+    for (model, start, decay), inside in _networks(cells).items():
+        deep = [cell for cell in inside if int(cell["layer"]) >= _FROM_LAYER]
+        alive = [float(cell["smoothness"]) for cell in deep if cell["dead"] == "0"]
+        middle = statistics.median(alive) if alive else None
+        rows.append(
+            {
+                "network": model,
+                "start": start,
+                "decay": decay,
+                "test": 100 * float(inside[0]["test_accuracy"]),
+                "dead": 100 * (1 - len(alive) / len(deep)) if deep else None,
+                "smoothness": middle,
+                "verdict": "smooth" if middle is None or middle >= _SMOOTH else "not smooth",
+            }
+        )
+    columns = (
+        *_COLUMNS,
+        Column("test accuracy, %", ("{test:.1f}",)),
+        Column("dead dimensions, %", ("{dead:.0f}",)),
+        Column("median s of the others", ("{smoothness:.3f}", "none is left")),
+        Column("so", ("{verdict:s}",), right=False),
+    )
+    notes = (f"Smooth: all dimensions are dead, or the median is at least {_SMOOTH:g}.",)
+    return Table(f"From layer {_FROM_LAYER} on", columns, tuple(rows), notes)
+
+
+def digest_gradients(cells: list[dict[str, str]]) -> Table:
+    """How much of the gradient reaches the first convolution after the last epoch."""
+    rows: list[Row] = []
+    for (model, start, decay), inside in _networks(cells).items():
+        end = max(int(cell["epoch"]) for cell in inside)
+        norms = [float(cell["jacobian_norm"]) for cell in inside if int(cell["epoch"]) == end]
+        rows.append(
+            {
+                "network": model,
+                "start": start,
+                "decay": decay,
+                "input": norms[0],
+                "first": norms[1],
+                "last": norms[-1],
+                "verdict": "vanishes" if norms[1] < _VANISHED * norms[-1] else "does not vanish",
+            }
+        )
+    columns = (
+        *_COLUMNS,
+        Column("layer 0", ("{input:.2g}",)),
+        Column("layer 1", ("{first:.2g}",)),
+        Column("last layer", ("{last:.2g}",)),
+        Column("so it", ("{verdict:s}",), right=False),
+    )
+    notes = (f"Vanishes: at layer 1 it is less than {_VANISHED:g} of that at the last layer.",)
+    return Table("The norm after the last epoch", columns, tuple(rows), notes)
+
+
+_COLUMNS = (
+    Column("network", ("{network:s}",), right=False),
+    Column("start", ("{start:s}",), right=False),
+    Column("weight decay", ("{decay:s}",)),
+)
+_DIGESTS = {3: digest_smoothness, 4: digest_gradients}
+
+
+def _networks(
+    cells: list[dict[str, str]],
+) -> dict[tuple[str, str, str], list[dict[str, str]]]:
+    """Rows of a figure's data by network, in their order."""
+    found: dict[tuple[str, str, str], list[dict[str, str]]] = {}
+    for cell in cells:
+        key = cell["model"], cell["start"], cell["conv_weight_decay"]
+        found.setdefault(key, []).append(cell)
+    return found

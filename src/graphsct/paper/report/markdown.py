@@ -1,0 +1,50 @@
+"""The report as Markdown, for the documentation."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from graphsct.files import replacing, write_text
+from graphsct.paper.report.drawings import Drawing
+from graphsct.paper.report.findings import breakdown
+from graphsct.paper.report.page import TITLE
+from graphsct.paper.report.words import summary
+from graphsct.paper.tables import Table
+from graphsct.paper.tables.render import to_markdown
+
+__all__ = ["write_markdown"]
+
+
+def write_markdown(
+    path: Path, tables: Mapping[str, Table], drawings: Sequence[Drawing]
+) -> list[Path]:
+    """Write the summary, all tables and all figures, these into ``images`` beside the file."""
+    images = {d.number: path.parent / "images" / f"figure{d.number}.png" for d in drawings if d.png}
+    for drawing in drawings:
+        if drawing.png is not None:
+            with replacing(images[drawing.number]) as temporary:
+                shutil.copyfile(drawing.png, temporary)
+    write_text(path, "\n\n".join(_parts(tables, drawings)) + "\n")
+    return [path, *images.values()]
+
+
+def _parts(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> Iterator[str]:
+    yield f"# {TITLE}"
+    for finding in summary(tables, drawings):
+        yield f"**{finding.question} {finding.answer}.** {finding.text}"
+    found = breakdown(tables)
+    if found.rows:
+        yield to_markdown(found)
+    for table in tables.values():
+        yield to_markdown(table)
+    for drawing in drawings:
+        yield f"## Figure {drawing.number}: {drawing.title}"
+        if drawing.png is None:
+            yield f"Not drawn: {drawing.why}"
+            continue
+        yield f"![{drawing.caption}](images/figure{drawing.number}.png)"
+        yield drawing.caption
+        if drawing.digest is not None:
+            yield to_markdown(drawing.digest, level=3)

@@ -1,0 +1,134 @@
+"""Interactive figures of a report, as Plotly writes them down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from graphsct.pages.figures import BLUE, MARGIN, ORANGE, Figure
+from graphsct.paper.paper import DATASETS, MODELS
+from graphsct.paper.tables import Row, Table
+
+__all__ = ["BASE", "SCT", "depth_plots", "gain_plots"]
+
+BASE, SCT = ORANGE, BLUE
+_MARKS = {False: "circle", True: "square"}
+
+
+def depth_plots(table: Table) -> dict[str, Figure]:
+    """Accuracy by depth, a figure for each data set and model, by their titles."""
+    return {
+        f"{DATASETS[data]}, {MODELS[model]}": _depth_plot(
+            [row for row in table.rows if (row["dataset"], row["model"]) == (data, model)]
+        )
+        for data, model in dict.fromkeys((row["dataset"], row["model"]) for row in table.rows)
+    }
+
+
+def _depth_plot(rows: list[Row]) -> Figure:
+    traces = []
+    for sct in (False, True):
+        own = [row for row in rows if row["sct"] is sct]
+        traces += [_printed(own, sct), _ours([row for row in own if row["n"]], sct)]
+    return {
+        "data": traces,
+        "layout": {
+            "height": 280,
+            "showlegend": False,
+            "margin": MARGIN,
+            "xaxis": {"type": "category", "title": {"text": "layers"}},
+            "yaxis": {"title": {"text": "test accuracy, %"}},
+        },
+    }
+
+
+def _printed(rows: list[Row], sct: bool) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "paper, SCT" if sct else "paper, no SCT",
+        "x": [str(row["depth"]) for row in rows],
+        "y": [row["paper"] for row in rows],
+        "line": {"color": _colour(sct), "dash": "dot", "width": 1.5},
+        "marker": {"symbol": f"{_MARKS[sct]}-open", "size": 9},
+        "hovertemplate": "%{y:.1f}",
+    }
+
+
+def _ours(rows: list[Row], sct: bool) -> Figure:
+    """Means with their 95% intervals, which one run alone does not have."""
+    above = [0 if row["high"] is None else row["high"] - row["ours"] for row in rows]
+    below = [0 if row["low"] is None else row["ours"] - row["low"] for row in rows]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "ours, SCT" if sct else "ours, no SCT",
+        "x": [str(row["depth"]) for row in rows],
+        "y": [row["ours"] for row in rows],
+        "customdata": [[row["std"], row["n"]] for row in rows],
+        "error_y": {"array": above, "arrayminus": below, "symmetric": False, "thickness": 1.5},
+        "line": {"color": _colour(sct), "width": 2.5},
+        "marker": {"symbol": _MARKS[sct], "size": 9},
+        "hovertemplate": "%{y:.1f} ± %{customdata[0]:.1f}, %{customdata[1]} runs",
+    }
+
+
+def gain_plots(tables: Iterable[Table]) -> dict[str, Figure]:
+    """What SCT gains in every pair of some tables, a figure for each data set, by its title."""
+    rows = [row for table in tables for row in table.rows if row["gain"]]
+    titles = dict.fromkeys(row["data_title"] for row in rows)
+    return {title: _gain_plot([r for r in rows if r["data_title"] == title]) for title in titles}
+
+
+def _gain_plot(rows: list[Row]) -> Figure:
+    """Ours with its interval, and the paper's."""
+    names, gains = [_name(row) for row in rows], [row["gain"] for row in rows]
+    ours = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "ours",
+        "x": [gain["mean"] for gain in gains],
+        "y": names,
+        "customdata": [[gain["low"], gain["high"], gain["verdict"]] for gain in gains],
+        "error_x": {
+            "array": [gain["high"] - gain["mean"] for gain in gains],
+            "arrayminus": [gain["mean"] - gain["low"] for gain in gains],
+            "symmetric": False,
+            "thickness": 1.5,
+        },
+        "marker": {"color": SCT, "symbol": "square", "size": 8},
+        "hovertemplate": "%{x:+.1f} [%{customdata[0]:+.1f}, %{customdata[1]:+.1f}], "
+        "%{customdata[2]}",
+    }
+    paper = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "paper",
+        "x": [row["paper_gain"] for row in rows],
+        "y": names,
+        "marker": {"color": BASE, "symbol": "diamond-open", "size": 9, "line": {"width": 2}},
+        "hovertemplate": "%{x:+.1f}",
+    }
+    return {
+        "data": [paper, ours],
+        "layout": {
+            "height": 80 + 24 * max(2, len(rows)),
+            "showlegend": False,
+            "margin": MARGIN,
+            "xaxis": {
+                "title": {"text": "points gained by SCT"},
+                "rangemode": "tozero",
+                "zerolinewidth": 2,
+            },
+            "yaxis": {"range": [len(rows) - 0.5, -0.5], "dtick": 1},
+        },
+    }
+
+
+def _name(row: Row) -> str:
+    """The model, its layers, and SReLU, which some pairs have besides the usual activation."""
+    parts = [MODELS[row["model"]], row["depth"], "SReLU" if row["activation"] == "srelu" else None]
+    return " ".join(str(part) for part in parts if part)
+
+
+def _colour(sct: bool) -> str:
+    return SCT if sct else BASE

@@ -1,0 +1,253 @@
+"""The summary in words; every number in it is counted, none is written down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from graphsct.paper.report.drawings import Drawing
+from graphsct.paper.report.findings import (
+    Agreement,
+    Effect,
+    Finding,
+    agreement,
+    effect,
+    exact,
+    missing,
+)
+from graphsct.paper.report.term import term_findings
+from graphsct.paper.report.verdict import verdict
+from graphsct.paper.tables import TERM, Row, Table
+
+__all__ = ["summary"]
+
+#: Channels up to which a network is called narrow.
+_NARROW = 16
+
+
+def summary(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> list[Finding]:
+    """Findings, the most important first.
+
+    Args:
+        tables: all of :func:`graphsct.paper.tables.build` by their plain names
+        drawings: all figures
+    """
+    return [
+        *verdict(tables),
+        _gains("Does SCT help on the citation sets?", tables["depth"]),
+        _gains("Does SCT help EGNN with SReLU?", tables["srelu"]),
+        _gains("Does SCT help on the heterophilic sets?", tables["heterophilic"]),
+        *term_findings(tables[TERM]),
+        *_reached(tables["depth"]),
+        *_best(tables["depth"]),
+        *_rules(tables["depth"]),
+        *(_CLAIMS[d.number](d.digest) for d in drawings if d.digest is not None),
+        _counts(tables),
+        *_rest(tables),
+    ]
+
+
+def _gains(question: str, table: Table) -> Finding:
+    assert table.paper is not None
+    found = effect(table.rows)
+    printed = (
+        f"The paper (table {table.paper.number}) prints a gain in {found.printed_up} of "
+        f"{found.printed} pairs."
+    )
+    if not found.pairs:
+        return Finding(question, "Not known yet", f"{printed} No pair has runs of ours.")
+    return Finding(
+        question,
+        f"In {found.helps} of {found.pairs} pairs",
+        f"{printed} {_effect(found)}{_widths(table.rows)}",
+        (("helps", found.helps), ("unclear", found.unclear), ("hurts", found.hurts)),
+    )
+
+
+def _effect(found: Effect) -> str:
+    assert found.best is not None and found.worst is not None
+    fair = "all" if found.fair == found.pairs else found.fair
+    return (
+        f"We ran {found.pairs} of them, {fair} tuned with one budget for both sides: SCT helps in "
+        f"{found.helps}, hurts in {found.hurts}, and in {found.unclear} no difference can be shown "
+        "(at 5 %, Holm's correction). Taken one by one, the 95 % interval is above zero in "
+        f"{found.above} and below in {found.below}. The mean gain is {found.mean:+z.1f} points, in "
+        f"the paper {found.paper_mean:+z.1f} for the same pairs. It goes from {_pair(found.worst)} "
+        f"to {_pair(found.best)}."
+    )
+
+
+def _widths(rows: Sequence[Row]) -> str:
+    """Where it helps or hurts, by how wide networks could be; empty if that tells nothing."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["gain"]:
+            limit = row["our_limit"] or math.inf
+            kind = f"at most {_NARROW} channels" if limit <= _NARROW else "more channels"
+            groups.setdefault(kind, []).append(row)
+    counted = {kind: effect(group) for kind, group in groups.items()}
+    if len(counted) < 2 or not any(part.helps + part.hurts for part in counted.values()):
+        return ""
+    parts = (
+        f"with {kind} it helps in {part.helps} and hurts in {part.hurts} of {part.pairs}, by "
+        f"{part.mean:+z.1f} points on average"
+        for kind, part in counted.items()
+    )
+    return f" By the width that the search was allowed: {'; '.join(parts)}."
+
+
+def _pair(row: Row) -> str:
+    layers = f" with {row['depth']} layers" if row["depth"] else ""
+    gain = row["gain"]
+    return (
+        f"{gain['mean']:+z.1f} [{gain['low']:+z.1f}, {gain['high']:+z.1f}] "
+        f"({row['model_title']}{layers} on {row['data_title']})"
+    )
+
+
+def _reached(table: Table) -> Iterator[Finding]:
+    """Whether the paper's accuracies are reached, with SCT and without."""
+    found = agreement(table.rows)
+    if not found.cells:
+        return
+    parts = {
+        "With SCT": agreement(row for row in table.rows if row["sct"]),
+        "Without SCT": agreement(row for row in table.rows if not row["sct"]),
+        "Without SCT, at 16 and 32 layers": agreement(
+            row for row in table.rows if not row["sct"] and row["depth"] >= 16
+        ),
+    }
+    yield Finding(
+        "Are the paper's accuracies reached?",
+        f"In {found.above + found.agrees} of {found.cells} cells",
+        " ".join(f"{name}, {_agreement(part)}." for name, part in parts.items() if part.cells),
+        (("above", found.above), ("agrees", found.agrees), ("below", found.below)),
+    )
+
+
+def _agreement(found: Agreement) -> str:
+    return (
+        f"ours are above the paper's in {found.above}, agree in {found.agrees} and are below in "
+        f"{found.below} of {found.cells} cells, by {found.mean:+z.1f} points on average"
+    )
+
+
+def _best(table: Table) -> Iterator[Finding]:
+    """The model with SCT that validation would take, for each data set."""
+    parts = []
+    reached = 0
+    ran = [row for row in table.rows if row["verdict"] is not None]
+    for title in dict.fromkeys(row["data_title"] for row in ran if row["sct"]):
+        own = [row for row in table.rows if row["data_title"] == title and row["sct"]]
+        printed = max(row["right"] or row["paper"] for row in own)
+        taken = _chosen(ran, title, sct=True)
+        assert taken is not None
+        others = {
+            "ours without SCT": _chosen(ran, title, sct=False),
+            "with SCT and epochs chosen by validation loss": _chosen(
+                _by_loss(table), title, sct=True
+            ),
+        }
+        text = f"{title}: {_taken(taken)}, the paper's best {printed:.1f}"
+        text += "".join(f", {name} {_taken(row)}" for name, row in others.items() if row)
+        parts.append(text)
+        reached += taken["ours"] >= printed
+    if parts:
+        yield Finding(
+            "How good is the best model with SCT?",
+            f"As good as the paper's on {reached} of {len(parts)} sets",
+            "Validation accuracy chooses model and depth, as a mean over the runs, and the epoch "
+            "if nothing else is said. " + "; ".join(parts) + ".",
+        )
+
+
+def _chosen(rows: Iterable[Row], title: str, *, sct: bool) -> Row | None:
+    """The row of a data set with the best validation accuracy, if there is any."""
+    own = [row for row in rows if row["data_title"] == title and row["sct"] is sct]
+    return max(own, key=lambda row: float(row["validation"]), default=None)
+
+
+def _by_loss(table: Table) -> list[Row]:
+    """The rows of deep cells whose epoch validation loss chose."""
+    return [row for part in table.parts for row in part.rows if row.get("select") == "val_loss"]
+
+
+def _taken(row: Row) -> str:
+    return f"{row['ours']:.1f} ± {row['std']:.1f} ({row['model_title']}, {row['depth']} layers)"
+
+
+def _rules(table: Table) -> Iterator[Finding]:
+    """Whether the rule that chooses the epoch decides the verdict."""
+    by_loss = {row["cell"]: row["gain"] for row in _by_loss(table) if row["gain"]}
+    pairs = [
+        (row["gain"], by_loss[row["cell"]])
+        for row in table.rows
+        if row["gain"] and row["cell"] in by_loss
+    ]
+    if not pairs:
+        return
+    changed = sum(one["verdict"] != other["verdict"] for one, other in pairs)
+    yield Finding(
+        "Does it matter what chooses the epoch?",
+        f"In {changed} of {len(pairs)} deep pairs",
+        "So many get another verdict when validation loss chooses instead of validation accuracy.",
+    )
+
+
+def _smoothness(digest: Table) -> Finding:
+    dead = [row["dead"] for row in digest.rows]
+    return Finding(
+        "Do features become smooth deep down?",
+        f"{_share(digest, 'GCN', 'smooth')}, {_share(digest, 'GCN-SCT', 'smooth')} settings",
+        "The paper (figure 3) finds those of a 32-layer GCN smooth from layer 14 on, and those of "
+        "GCN-SCT not. It does not say how the weights started; we tried several settings. In these "
+        f"layers {min(dead):.0f} to {max(dead):.0f} % of the dimensions are dead, and so smooth by "
+        "definition only.",
+    )
+
+
+def _gradients(digest: Table) -> Finding:
+    names = dict.fromkeys(row["network"] for row in digest.rows)
+    return Finding(
+        "Do gradients vanish?",
+        f"{_share(digest, 'GCN', 'vanishes')}, {_share(digest, 'GCN-SCT', 'vanishes')} settings",
+        "The paper (figure 4) finds that they do in GCN and GCN-SCT, and in no other. Settings in "
+        "which they do: " + ", ".join(_share(digest, name, "vanishes") for name in names) + ".",
+    )
+
+
+_CLAIMS = {3: _smoothness, 4: _gradients}
+
+
+def _share(digest: Table, name: str, verdict: str) -> str:
+    verdicts = [row["verdict"] for row in digest.rows if row["network"] == name]
+    return f"{name} in {verdicts.count(verdict)} of {len(verdicts)}"
+
+
+def _counts(tables: Mapping[str, Table]) -> Finding:
+    sizes = tables["sizes"]
+    same, printed = exact(sizes), len(sizes.rows)
+    text = f"Of {printed} model sizes that the paper prints, {same} are ours to the digit."
+    counted = [row for row in tables["statistics"].rows if row["quantity"] != "split"]
+    known = [row for row in counted if row["ours"] is not None]
+    if known:
+        other = [row for row in known if row["ours"] != row["paper"]]
+        open_ = [row for row in other if not row["why"] and not row["counts"]]
+        text += (
+            f" Of {len(known)} numbers of nodes, edges, features and classes, "
+            f"{len(known) - len(other)} are what we count, {len(other) - len(open_)} are misprints "
+            f"or edges counted in another way, and {len(open_)} differ for no reason that we know."
+        )
+    return Finding("Are models and data the same?", f"{same} of {printed} models", text)
+
+
+def _rest(tables: Mapping[str, Table]) -> Iterator[Finding]:
+    found = missing(tables)
+    if found:
+        yield Finding(
+            "What is missing?",
+            f"{sum(found.values())} cells",
+            "They have no number of ours: "
+            + "; ".join(f"{reason} ({count})" for reason, count in found.items())
+            + ".",
+        )

@@ -1,0 +1,62 @@
+"""Checks and norms of feature matrices that the measures share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from graphsct.errors import GraphError
+from graphsct.graph import Graph, kernels
+
+__all__ = ["check_finite", "check_matrix", "moderate", "norm", "rough_part"]
+
+
+def rough_part(x: Tensor, graph: Graph) -> Tensor:
+    """The part of features outside the eigenspace; shapes: ``(n, d) -> (n, d)``."""
+    graph.check_whole()
+    return graph.project(x).neg_().add_(x)  # x - project(x) with one array less
+
+
+def norm(x: Tensor) -> Tensor:
+    """The Frobenius norm; shapes: ``(n, d) -> ()``."""
+    return kernels.column_norm(x.reshape(-1, 1)).squeeze(0)
+
+
+def moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Features and their norm, on a scale where squares and gradients stay in the range of floats.
+
+    Only for what is free of scale; features that need no help are returned as they are.
+    """
+    size = norm_of(x)
+    edge = torch.finfo(x.dtype).tiny ** 0.25
+    if bool(((edge < size) & (size < 1 / edge)).all()):
+        return x, size
+    x = x / torch.where((size > 0) & size.isfinite(), size, 1).detach()
+    return x, norm_of(x)
+
+
+def check_matrix(x: Tensor) -> Tensor:
+    """Return ``x`` if it is a floating point matrix."""
+    if not isinstance(x, Tensor) or x.dim() != 2 or not x.is_floating_point():
+        what = f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+        raise GraphError(f"features are {what}, expected a floating point tensor (n, d)")
+    return x
+
+
+def check_finite(value: Tensor, x: Tensor) -> Tensor:
+    """Return ``value``; if it is not finite, say which entry of ``x`` is to blame."""
+    if bool(torch.isfinite(value).all()):
+        return value
+    bad = (~torch.isfinite(x)).nonzero()
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        raise GraphError(
+            f"x{list(where)} is {x[where].item()} ({len(bad)} such entries); "
+            "repair it, for instance with x.nan_to_num()"
+        )
+    raise GraphError(
+        f"features as large as {x.abs().max().item():.3g} overflow {x.dtype}; "
+        "scale them down or use float64"
+    )

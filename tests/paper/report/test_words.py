@@ -1,0 +1,142 @@
+from dataclasses import replace
+
+import pytest
+
+from graphsct.paper.report.words import summary
+from graphsct.paper.tables import build, names
+
+
+@pytest.fixture(scope="module")
+def found(tables, drawings):
+    return {finding.question: finding for finding in summary(tables, drawings)}
+
+
+def test_the_verdict_comes_first(tables, found):
+    finding = next(iter(found.values()))
+    assert finding.question == "What of the paper holds?"
+    assert finding.answer == "The models and most gains"
+    assert "30 of 30 models have its size to the digit. In the 4 pairs" in finding.text
+    assert (
+        "SCT helps in 2, hurts in 1, and in 1 no difference can be shown. That is" in finding.text
+    )
+    assert "on the heterophilic sets by +0.0 points without SCT and +7.8 with it." in finding.text
+    assert "weaker" not in finding.text
+
+
+def test_weak_bases_are_named(tables):
+    def lift(name):
+        rows = [row | {"difference": 0.0 if row["sct"] else 9.0} for row in tables[name].rows]
+        return replace(tables[name], rows=tuple(rows))
+
+    first = summary({**tables, **{name: lift(name) for name in ("depth", "heterophilic")}}, [])[0]
+    assert first.text.endswith("So what it compares with is weaker than it need be.")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "answer"),
+    [
+        (["helps", "unclear", "unclear"], "The models and some gains"),
+        (["unclear", "hurts", "unclear"], "The models, hardly any gain"),
+    ],
+)
+def test_the_verdict_depends_on_how_often_it_helps(tables, verdicts, answer):
+    left = iter(verdicts)
+    rows = [
+        row | {"gain": row["gain"] | {"verdict": next(left)}} if row["gain"] else row
+        for row in tables["depth"].rows
+    ]
+    without = replace(tables["heterophilic"], rows=())
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
+    assert summary({**changed, "heterophilic": without}, [])[0].answer == answer
+
+
+def test_gains_are_counted(found):
+    finding = found["Does SCT help on the citation sets?"]
+    assert finding.answer == "In 1 of 3 pairs"
+    assert finding.counts == (("helps", 1), ("unclear", 1), ("hurts", 1))
+    assert "We ran 3 of them, all tuned with one budget" in finding.text
+    assert "The mean gain is -1.6 points, in the paper +3.3 for the same pairs." in finding.text
+    assert "from -10.0 [-10.8, -9.2] (GCN-SCT with 16 layers on Cora)" in finding.text
+    other = found["Does SCT help on the heterophilic sets?"]
+    assert other.answer == "In 1 of 1 pairs"
+    assert "(GCN-SCT on Texas)" in other.text
+
+
+def test_what_has_no_runs_says_so(found):
+    finding = found["Does SCT help EGNN with SReLU?"]
+    assert finding.answer == "Not known yet"
+    assert finding.counts == ()
+    assert "in 18 of 20 pairs. No pair has runs of ours" in finding.text
+
+
+def test_the_rest_is_counted(found):
+    reached = found["Are the paper's accuracies reached?"]
+    assert reached.counts == (("above", 2), ("agrees", 2), ("below", 2))
+    assert reached.answer == "In 4 of 6 cells"
+    assert found["Does it matter what chooses the epoch?"].answer == "In 1 of 1 deep pairs"
+    assert found["Are models and data the same?"].answer == "30 of 30 models"
+    assert "nobody has run it yet (" in found["What is missing?"].text
+
+
+def test_figures_are_digested(found, drawings):
+    smooth = found["Do features become smooth deep down?"]
+    rows = drawings[2].digest.rows
+    number = sum(r["verdict"] == "smooth" for r in rows if r["network"] == "GCN")
+    assert smooth.answer.startswith(f"GCN in {number} of 3, GCN-SCT in ")
+    assert "GCNII-SCT in 0 of 1" in found["Do gradients vanish?"].text
+
+
+def test_without_any_run(tmp_path):
+    tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in names()}
+    findings = summary(tables, [])
+    assert [finding.answer for finding in findings[:3]] == 3 * ["Not known yet"]
+    assert [finding.question for finding in findings[3:]] == [
+        "Are models and data the same?",
+        "What is missing?",
+    ]
+
+
+def test_statistics_that_differ_need_a_reason(tables):
+    rows = [
+        {"quantity": "nodes", "paper": 5, "ours": 5, "why": None, "counts": None},
+        {
+            "quantity": "edges",
+            "paper": 9,
+            "ours": 8,
+            "why": None,
+            "counts": "with loops",
+        },
+        {"quantity": "nodes", "paper": 7, "ours": 6, "why": "a misprint", "counts": None},
+        {"quantity": "classes", "paper": 3, "ours": 2, "why": None, "counts": None},
+        {"quantity": "classes", "paper": 3, "ours": None, "why": None, "counts": None},
+        {"quantity": "split", "paper": "1/1/1", "ours": "2/2/2", "why": None, "counts": None},
+    ]
+    changed = {**tables, "statistics": replace(tables["statistics"], rows=tuple(rows))}
+    (text,) = [f.text for f in summary(changed, []) if f.question.startswith("Are models")]
+    assert "Of 4 numbers of nodes, edges, features and classes, 1 are what we count, 2 are" in text
+    assert "and 1 differ for no reason" in text
+
+
+def test_the_best_model_is_chosen_by_validation(tables):
+    rows = tables["depth"].rows
+    better = [
+        row | {"validation": 90.0} if row["cell"] == "cora-gcn-pooled-16" else row for row in rows
+    ]
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(better))}
+    (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
+    assert finding.answer == "As good as the paper's on 0 of 1 sets"
+    assert "Cora: 65.0 ± 0.9 (GCN-SCT, 16 layers), the paper's best 85.5" in finding.text
+    assert "ours without SCT 81.1 ± 0.9 (GCN, 2 layers)" in finding.text
+    assert "chosen by validation loss 70.0 ± 0.9 (GCN-SCT, 16 layers)" in finding.text
+
+
+def test_narrow_networks_are_counted_apart(tables):
+    rows = [row | {"our_limit": 16 if row["depth"] == 16 else 64} for row in tables["depth"].rows]
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
+    text = summary(changed, [])[1].text
+    assert text.endswith(
+        "By the width that the search was allowed: with more channels it helps in 1 and hurts in 0 "
+        "of 2, by +2.6 points on average; with at most 16 channels it helps in 0 and hurts in 1 of "
+        "1, by -10.0 points on average."
+    )
+    assert "By the width" not in summary(tables, [])[1].text

@@ -1,0 +1,34 @@
+from dataclasses import replace
+
+import pytest
+
+from graphsct.errors import ExperimentError
+from graphsct.paper.cell import Settings
+from graphsct.paper.workplace import alone, clear_runs, runs_folder
+from graphsct.training import ModelConfig, TrainConfig
+
+SETTINGS = Settings(ModelConfig(), TrainConfig())
+
+
+def test_one_process_at_a_time(tmp_path):
+    with alone(tmp_path / "cell"):
+        with pytest.raises(ExperimentError, match="another process"), alone(tmp_path / "cell"):
+            pass
+        with alone(tmp_path / "other"):
+            pass
+    with alone(tmp_path / "cell"):
+        pass
+
+
+def test_runs_belong_to_their_settings_but_not_to_a_seed(tmp_path):
+    folder = runs_folder(tmp_path, SETTINGS)
+    seeded = replace(SETTINGS, train=TrainConfig(seed=5))
+    assert runs_folder(tmp_path, seeded) == folder
+    assert runs_folder(tmp_path, replace(SETTINGS, normalize=True)) != folder
+
+
+def test_a_search_outlives_the_runs(tmp_path):
+    (runs_folder(tmp_path, SETTINGS) / "seed-0").mkdir(parents=True)
+    (tmp_path / "study").mkdir()
+    clear_runs(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["study"]
