@@ -23,8 +23,8 @@ import graphsct
 from graphsct.paper.cell import Cell, read_cells
 from graphsct.paper.plan import base_of
 from graphsct.paper.tables.significance import compare_pairs
+from graphsct.training.seeding import seeded
 from graphsct.training.seeds import percent, split_of
-from graphsct.training.trial import seeded
 
 
 def train(cell: Cell, data: Any, seed: int) -> float:

@@ -20,7 +20,7 @@ from graphsct import fit
 from graphsct.datasets import load
 from graphsct.diagnosis import Watch
 from graphsct.training import Epoch, ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 LIMIT = 0.10
 

@@ -119,9 +119,8 @@ def measure(row: Row, folder: Path) -> dict[str, Any]:
 def worker(options: argparse.Namespace) -> None:
     """One of the processes; the first prints what all have measured."""
     from graphsct.distributed import Part
-    from graphsct.distributed.backend import Together
+    from graphsct.distributed.backend import Distributed
     from graphsct.distributed.collectives import gather, joined, rank
-    from graphsct.distributed.noise import plan
     from graphsct.training import ModelConfig, TrainConfig
 
     torch.set_num_threads(1)
@@ -133,14 +132,13 @@ def worker(options: argparse.Namespace) -> None:
         )
         torch.manual_seed(0)
         model: Any = config.build(part)
-        problem = part.problem()
-        way = Together(model, problem, TrainConfig(), plan(model, part, 0, engine=True))
+        backend = Distributed([model], [part.data()], [TrainConfig()], part=part)
         seconds = []
         for _ in range(EPOCHS):
             sent = part.graph.traffic.halo + part.graph.traffic.pooled
             started = time.perf_counter()
-            way.descend()
-            way.validate()
+            backend.descend()
+            backend.validate()
             seconds.append(time.perf_counter() - started)
         sent = part.graph.traffic.halo + part.graph.traffic.pooled - sent
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

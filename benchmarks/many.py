@@ -17,7 +17,7 @@ import torch
 from graphsct import fit, fit_many
 from graphsct.datasets import load
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 LIMITS = {"texas": 5.0, "cora": 2.0}
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from graphsct import datasets, diagnose
 from graphsct.cli import app
 from graphsct.training import ModelConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 FAST = ("--hidden", 8, "--epochs", 4)
 

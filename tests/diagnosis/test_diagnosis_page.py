@@ -14,7 +14,7 @@ from graphsct import diagnose, fit
 from graphsct.diagnosis import try_remedies
 from graphsct.diagnosis.page import page
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 SCRIPT = "<script>alert(1)</script>"
 NAMED = "<img src=x onerror=alert(2)>"

@@ -8,7 +8,7 @@ from graphsct.diagnosis.remedies import AS_IS, control_layers, recipes, start_at
 from graphsct.errors import ModelError
 from graphsct.nn.wrap import ControlledConv
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 SHORT = TrainConfig(epochs=3, conv_weight_decay=5e-4)
 

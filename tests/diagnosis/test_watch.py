@@ -14,7 +14,7 @@ from graphsct import diagnose, fit
 from graphsct.diagnosis import Watch
 from graphsct.diagnosis.watch import heat_map
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 pytestmark = pytest.mark.usefixtures("seed")
 

@@ -11,7 +11,7 @@ from graphsct import fit as fit_alone
 from graphsct.distributed import Part, fit, train, write_partition
 from graphsct.distributed.norm import GlobalBatchNorm
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 CONFIG = TrainConfig(epochs=8, checkpoint_every=3)
 #: By hand and by autograd, which draw their dropout in different ways; dense and sparse features.
@@ -166,7 +166,7 @@ def test_a_folder_of_another_run_is_refused_by_all(workers, tmp_path):
     workers.run(2, train_small, tmp_path / "parts", tmp_path / "run")
     answers = workers.attempt(2, train_small, tmp_path / "parts", tmp_path / "run")
     (_, first), (_, second) = answers
-    assert "holds a run already; use --resume" in first
+    assert "holds a run already; use resume=True" in first
     assert "process 0 could not go on" in second
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import pytest
 import torch
+from graphsct.training.trial import Plain, seeded
 
 from graphsct import datasets
 from graphsct.distributed import Part, write_partition
@@ -14,7 +15,6 @@ from graphsct.distributed.noise import plan
 from graphsct.distributed.norm import make_global
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.data import Problem
-from graphsct.training.trial import Plain, seeded
 
 STEPS = 20
 CONFIG = TrainConfig(conv_weight_decay=1e-3)

@@ -5,12 +5,12 @@ from graphsct import datasets, nn
 from graphsct.errors import ModelError
 from graphsct.paper.probe import INSTEAD, NETWORKS, probe
 from graphsct.paper.summary import summarize
-from graphsct.training.data import Problem
-from graphsct.training.trial import seeded
+from graphsct.training.data import SplitData
+from graphsct.training.seeding import seeded
 
 DATA = datasets.demo()
 GRAPH = DATA.graph
-PROBLEM = Problem.of(DATA)
+PROBLEM = SplitData.of(DATA)
 
 
 def make(layers=2, control="pooled", scale=1.0, **options):

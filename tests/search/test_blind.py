@@ -9,7 +9,7 @@ from graphsct import datasets
 from graphsct.datasets.features import to_tensor
 from graphsct.search.blind import BlindData
 from graphsct.training import ModelConfig
-from graphsct.training.data import Blind
+from graphsct.training.data import TrainingData
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_it_holds_neither_test_nodes_nor_their_labels(data):
         "num_classes",
     }
     (view,) = blind.views
-    assert type(view) is Blind
+    assert type(view) is TrainingData
     hidden = ~(data.train_mask | data.val_mask)
     assert bool((view.y[hidden] == -1).all())
     assert bool((view.y[~hidden] >= 0).all())
@@ -43,7 +43,7 @@ def test_its_rows_can_sum_to_one(data, sparse):
     assert scaled.x.layout == view.x.layout
     torch.testing.assert_close(scaled.x.to_dense(), expected)
     assert scaled.y is view.y and scaled.edges is view.edges
-    assert BlindData.from_bytes(blind.to_bytes()).identity() == blind.identity()
+    assert BlindData.from_bytes(blind.to_bytes()).fingerprint() == blind.fingerprint()
 
 
 def test_models_are_built_from_it(data):
@@ -61,26 +61,26 @@ def test_data_without_a_graph_get_one(data):
 def test_other_processes_get_the_same(data):
     blind = BlindData.of(data)
     other = BlindData.from_bytes(blind.to_bytes())
-    assert other.identity() == blind.identity()
+    assert other.fingerprint() == blind.fingerprint()
     assert other.num_classes == 3
 
 
-def test_identity_depends_on_all_but_the_test_labels(data):
-    def identity(**changes):
+def test_the_fingerprint_depends_on_all_but_the_test_labels(data):
+    def fingerprint(**changes):
         other = data.clone()
         for name, value in changes.items():
             setattr(other, name, value)
         if "train_mask" in changes:
             del other.splits
-        return BlindData.of(other).identity()
+        return BlindData.of(other).fingerprint()
 
-    same = identity(y=torch.where(data.test_mask, (data.y + 1) % 3, data.y))
-    assert same == BlindData.of(data).identity()
-    assert identity(y=(data.y + 1) % 3) != same
-    assert identity(x=2 * data.x) != same
+    same = fingerprint(y=torch.where(data.test_mask, (data.y + 1) % 3, data.y))
+    assert same == BlindData.of(data).fingerprint()
+    assert fingerprint(y=(data.y + 1) % 3) != same
+    assert fingerprint(x=2 * data.x) != same
     fewer = data.train_mask.clone()
     fewer[fewer.nonzero()[0]] = False
-    assert identity(train_mask=fewer) != same
+    assert fingerprint(train_mask=fewer) != same
 
 
 def test_ten_splits_are_ten_views(monkeypatch, tmp_path):

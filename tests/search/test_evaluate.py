@@ -4,12 +4,12 @@ from typing import get_type_hints
 
 import pytest
 
-from graphsct import TrainingError, fit
+from graphsct import fit
 from graphsct.datasets import demo, load
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 TRAIN = TrainConfig(epochs=130, patience=130, select="val_accuracy")
 MODEL = ModelConfig(hidden=8)
@@ -100,6 +100,15 @@ def test_it_stops_when_asked_and_tells_nothing(blind):
     assert len(asked) < 30
 
 
-def test_models_that_cannot_be_trained_so_are_refused(blind):
-    with pytest.raises(TrainingError, match=r"activation='silu'.* cannot be searched on cpu"):
-        evaluate([Candidate(replace(MODEL, activation="silu"), TRAIN, 1)], blind, Judge())
+@pytest.mark.parametrize("change", [{"activation": "silu"}, {"norm": "BatchNorm"}])
+def test_models_that_do_not_fit_the_engine_are_scored_too(data, blind, change):
+    model, short = replace(MODEL, **change), replace(TRAIN, epochs=20)
+    judge = Judge()
+    evaluate([Candidate(model, short, 2)], blind, judge)
+    alone = []
+    for seed in range(2):
+        with seeded(seed):
+            made = model.build(data)
+        alone.append(fit(made, data, replace(short, seed=seed), progress=False))
+    assert judge.scores[0].val_accuracy == fmean(run.val_accuracy for run in alone)
+    assert judge.scores[0].val_loss == fmean(run.val_loss for run in alone)

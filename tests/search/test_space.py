@@ -5,8 +5,8 @@ import pytest
 from graphsct.datasets import demo
 from graphsct.search import Task
 from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
-from graphsct.training.data import Problem
-from graphsct.training.trial import fits_engine
+from graphsct.training.backend import EngineBackend, choose_backend
+from graphsct.training.data import SplitData
 
 LIMITS = {"epochs": 30, "patience": 7, "seed": 3}
 TASKS = [
@@ -49,7 +49,7 @@ def test_egnn_keeps_its_own_activation():
 @pytest.mark.parametrize("task", TASKS, ids=str)
 def test_everything_in_it_can_be_built_and_trained_together(task):
     data, choices = demo(), space(task)
-    problem = Problem.of(data)
+    problem = SplitData.of(data)
     draw = random.Random(0)
     trials = [{name: draw.choice(values) for name, values in choices.items()} for _ in range(5)]
     for chosen in first_choices(task) + trials:
@@ -61,7 +61,7 @@ def test_everything_in_it_can_be_built_and_trained_together(task):
         assert train.select == task.select
         assert configs(task, chosen_in(task, model, train), **LIMITS) == (model, train)
         if model.hidden < 128:
-            assert fits_engine(model.build(data), problem)
+            assert choose_backend(model.build(data), problem) is EngineBackend
 
 
 def test_dropout_before_convolutions_and_the_share_of_the_initial_features():

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from graphsct import TrainingError, datasets
 from graphsct.training import ModelConfig, TrainConfig, fit
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 CONFIG = TrainConfig(epochs=40, checkpoint_every=5)
 

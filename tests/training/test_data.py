@@ -7,7 +7,7 @@ import torch
 from graphsct import DataError, ModelError, datasets
 from graphsct.nn import GCN
 from graphsct.training import TrainConfig, fit
-from graphsct.training.data import Blind, Problem
+from graphsct.training.data import SplitData, TrainingData
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def empty(mask):
 @pytest.mark.parametrize("part", ["train", "val", "test"])
 def test_an_empty_mask_is_refused(data, part):
     with pytest.raises(DataError, match=f"no node is in {part}"):
-        Problem.of(edit(data, f"{part}_mask", empty))
+        SplitData.of(edit(data, f"{part}_mask", empty))
 
 
 def test_masks_that_overlap_are_refused(data):
@@ -39,7 +39,7 @@ def test_masks_that_overlap_are_refused(data):
         mask[node] = True
 
     with pytest.raises(DataError, match=f"node {node} is in train and in test"):
-        Problem.of(edit(data, "train_mask", put))
+        SplitData.of(edit(data, "train_mask", put))
 
 
 def test_labels_outside_the_classes_are_refused(data):
@@ -60,7 +60,7 @@ def test_a_masked_node_without_a_label_is_refused(data):
         y[node] = -1
 
     with pytest.raises(DataError, match=f"node {node} is in val but has no label"):
-        Problem.of(edit(data, "y", put))
+        SplitData.of(edit(data, "y", put))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -74,7 +74,7 @@ def test_features_that_are_not_finite_are_named(data, value, sparse):
     if sparse:
         data.x = data.x.to_sparse_csr()
     with pytest.raises(DataError, match=f"feature 3 of node 7 is {value}, and 1 others"):
-        Problem.of(data)
+        SplitData.of(data)
 
 
 @pytest.mark.parametrize(
@@ -93,25 +93,25 @@ def test_features_that_are_not_finite_are_named(data, value, sparse):
 def test_parts_that_are_missing_or_wrong(data, name, value, message):
     setattr(data, name, value)
     with pytest.raises(DataError, match=message):
-        Problem.of(data)
+        SplitData.of(data)
 
 
 def test_no_edges(data):
     data.graph = data.edge_index = None
     with pytest.raises(DataError, match="neither a graph nor an edge_index"):
-        Problem.of(data)
+        SplitData.of(data)
 
 
 def test_splits_by_number_and_by_mask(data):
     other = datasets.PerClass(train=5, val=5, seed=1).draw(data.y)
     data.splits = [*data.splits, other]
-    assert Problem.of(data, 1).split is other
-    assert Problem.of(data, other).split == other
+    assert SplitData.of(data, 1).split is other
+    assert SplitData.of(data, other).split == other
     with pytest.raises(DataError, match="has 2 splits; 2 is not among them"):
-        Problem.of(data, 2)
+        SplitData.of(data, 2)
     data.splits = [data.splits[0], other._replace(test=torch.zeros_like(other.test))]
     with pytest.raises(DataError, match=r"split 1 of demo .*no node is in test"):
-        Problem.of(data, 1)
+        SplitData.of(data, 1)
 
 
 def test_masks_with_a_column_for_each_split(data):
@@ -119,10 +119,10 @@ def test_masks_with_a_column_for_each_split(data):
         mask = getattr(data, f"{part}_mask")
         setattr(data, f"{part}_mask", torch.stack([torch.zeros_like(mask), mask], dim=1))
     data.splits = None
-    problem = Problem.of(data, 1)
+    problem = SplitData.of(data, 1)
     assert torch.equal(problem.split.train, data.train_mask[:, 1])
     with pytest.raises(DataError, match="has 2 numbered splits; 5 is not among them"):
-        Problem.of(data, 5)
+        SplitData.of(data, 5)
 
 
 class Wrong(torch.nn.Module):
@@ -141,17 +141,20 @@ def test_an_output_that_is_no_scores_is_refused(data):
 
 def test_plain_gives_what_any_model_takes(data):
     data.edge_weight = torch.ones(data.edge_index.shape[1])
-    assert Problem.of(data).edges == (data.graph,)
-    edges = Problem.of(data, plain=True).edges
+    assert SplitData.of(data).edges == (data.graph,)
+    edges = SplitData.of(data, model=torch.nn.Linear(16, 3)).edges
     assert edges[0] is data.edge_index
     assert edges[1] is data.edge_weight
 
 
 def test_a_blind_problem_has_no_test_nodes_and_no_labels_but_those_that_are_used(data):
-    problem = Problem.of(data)
+    problem = SplitData.of(data)
     blind = problem.blind()
-    assert type(blind) is Blind
-    assert {field.name for field in fields(blind)} == {"x", "edges", "y", "train", "val", "name"}
+    assert type(blind) is TrainingData
+    assert {field.name for field in fields(blind)} == {
+        *("x", "edges", "y", "train", "val", "name", "inputs")
+    }
+    assert blind.inputs == ()
     seen = data.train_mask | data.val_mask
     assert torch.equal(blind.y[seen], data.y[seen])
     assert bool((blind.y[~seen] == -1).all())

@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -7,8 +9,9 @@ from torch_geometric.nn import GCNConv
 import graphsct
 from graphsct import ModelError, datasets
 from graphsct.nn import GCN, EnergeticGNN
+from graphsct.nn.dropout import Masks
 from graphsct.training import ModelConfig, TrainConfig, fit
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import dropout_generator, seeded
 
 SHORT = TrainConfig(epochs=30, patience=5)
 
@@ -49,34 +52,170 @@ def test_the_callers_random_numbers_are_left_alone(data):
     assert torch.equal(torch.rand(4), expected)
 
 
-def test_a_plain_loop_gives_the_same_numbers(data):
-    config = TrainConfig(epochs=12, conv_weight_decay=0.01)
-    model, twin = build(control="gated"), build(control="gated")
-    model.output.register_forward_hook(lambda *args: None)  # autograd, not the engine
-    run = fit(model, data, config)
-    groups = twin.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
+class TwoLayers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = GCNConv(16, 8), GCNConv(8, 3)
+
+    def forward(self, x, edge_index):
+        return self.second(
+            F.dropout(self.first(x, edge_index).relu(), 0.5, self.training), edge_index
+        )
+
+
+def check_plain_loop(run, model, data, groups, masks):
+    """Compare a run with a loop as a user would write it."""
     optimizer = torch.optim.Adam(groups, lr=0.01)
     best = None
-    with seeded(0, 1):
-        for epoch in range(12):
-            twin.train()
-            optimizer.zero_grad()
-            loss = F.cross_entropy(
-                twin(data.x, data.graph)[data.train_mask], data.y[data.train_mask]
-            )
-            loss.backward()
-            optimizer.step()
-            twin.eval()
-            with torch.no_grad():
-                scores = twin(data.x, data.graph)
-            val_loss = F.cross_entropy(scores[data.val_mask], data.y[data.val_mask]).item()
-            right = scores.argmax(1) == data.y
-            accuracies = [right[m].double().mean().item() for m in (data.train_mask, data.val_mask)]
-            assert run.history[epoch] == (epoch + 1, loss.item(), val_loss, *accuracies)
-            if best is None or val_loss < best[0]:
-                best = val_loss, epoch + 1, right[data.test_mask].double().mean().item()
+    for epoch, record in enumerate(run.history, start=1):
+        model.train()
+        optimizer.zero_grad()
+        with masks():
+            scores = model(data.x, data.edge_index)
+        loss = F.cross_entropy(scores[data.train_mask], data.y[data.train_mask])
+        loss.backward()
+        optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            scores = model(data.x, data.edge_index)
+        val_loss = F.cross_entropy(scores[data.val_mask], data.y[data.val_mask]).item()
+        right = scores.argmax(1) == data.y
+        accuracies = [right[m].double().mean().item() for m in (data.train_mask, data.val_mask)]
+        assert record == (epoch, loss.item(), val_loss, *accuracies)
+        if best is None or val_loss < best[0]:
+            best = val_loss, epoch, right[data.test_mask].double().mean().item()
     assert (run.val_loss, run.best_epoch, run.test_accuracy) == best
     assert run.val_accuracy == run.history[run.best_epoch - 1].val_accuracy
+
+
+def test_a_plain_loop_with_the_same_masks_gives_the_same_numbers(data):
+    config = TrainConfig(epochs=12, conv_weight_decay=0.01)
+    model, twin = build(control="gated"), build(control="gated")
+    run = fit(hooked(model), data, config)
+    assert run.backend == "autograd"
+    groups = twin.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
+    masks = Masks(dropout_generator(0), data.train_mask)
+    check_plain_loop(run, twin, data, groups, masks.active)
+
+
+def test_a_plain_loop_of_a_users_model_gives_the_same_numbers(data):
+    with seeded(0):
+        model, twin = TwoLayers(), TwoLayers()
+    twin.load_state_dict(model.state_dict())
+    run = fit(model, data, TrainConfig(epochs=12))
+    groups = [{"params": twin.parameters(), "weight_decay": 5e-4}]
+    with seeded(0, 1):
+        check_plain_loop(run, twin, data, groups, nullcontext)
+
+
+def hooked(model):
+    """The same model with a hook that does nothing, which the engine refuses."""
+    model.output.register_forward_hook(lambda *args: None)
+    return model
+
+
+def test_a_hook_that_does_nothing_changes_nothing(data):
+    config = TrainConfig(epochs=60)
+    plain = fit(build(depth=4), data, config)
+    other = fit(hooked(build(depth=4)), data, config)
+    assert (plain.backend, other.backend) == ("engine", "autograd")
+    assert other.history[0].train_loss == pytest.approx(plain.history[0].train_loss, rel=1e-6)
+    assert other.best_epoch == plain.best_epoch
+
+
+def test_edges_without_a_graph_are_trained_by_the_engine_too(data):
+    plain = Data(x=data.x, y=data.y, edge_index=data.edge_index)
+    plain.train_mask, plain.val_mask, plain.test_mask = data.splits[0]
+    run = fit(build(), plain, SHORT)
+    assert run.backend == "engine"
+    assert run.history == fit(build(), data, SHORT).history
+
+
+class OfData(torch.nn.Module):
+    """Takes the data as its only argument."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = TwoLayers()
+
+    def forward(self, data):
+        return self.inner(data.x, data.edge_index)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_model_may_take_the_data_as_its_only_argument(data, sparse):
+    with seeded(0):
+        inner, model = TwoLayers(), OfData()
+    model.inner.load_state_dict(inner.state_dict())
+    given = data.clone()
+    if sparse:
+        given.x = data.x.to_sparse_csr()
+    expected = fit(inner, data, SHORT)
+    assert fit(model, given, SHORT).history == expected.history
+    assert (given.x.layout == torch.sparse_csr) is sparse
+
+
+class Perceptron(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x)
+
+
+def test_a_model_may_take_less_than_there_is(data):
+    assert fit(Perceptron(16, 3), data, SHORT).epochs > 1
+    weighted = data.clone()
+    weighted.edge_weight = torch.rand(data.edge_index.shape[1])
+    with seeded(0):
+        first, second = TwoLayers(), TwoLayers()
+    second.load_state_dict(first.state_dict())
+    assert fit(first, weighted, SHORT).history == fit(second, data, SHORT).history
+
+
+@pytest.mark.parametrize("make", [lambda: build(), lambda: TwoLayers(), lambda: OfData()])
+def test_a_forward_pass_that_fails_says_what_to_do(data, make):
+    double = data.clone()
+    double.x = data.x.double()
+    message = r"has torch.float32 weights, but the features are torch.float64.*cast one of them"
+    with pytest.raises(ModelError, match=message):
+        fit(make(), double)
+    message = r"has weights on meta, but the data are on cpu; move one of them: model.to\('cpu'\)"
+    with pytest.raises(ModelError, match=message):
+        fit(make().to("meta"), data)
+
+
+@pytest.mark.parametrize("hook", [lambda model: model, hooked])
+def test_autocast_trains_what_it_can_and_names_itself_where_it_cannot(data, hook):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert fit(TwoLayers(), data, SHORT).epochs > 1
+        with pytest.raises(ModelError, match=r"failed under torch.autocast.*outside of the"):
+            fit(hook(build()), data)
+
+
+def test_double_features_train_a_double_model(data):
+    double = data.clone()
+    double.x = data.x.double()  # the graph of the data stays in float32
+    run = fit(build().double(), double, SHORT)
+    expected = fit(build(), data, SHORT)
+    assert run.history[0].train_loss == pytest.approx(expected.history[0].train_loss, rel=1e-5)
+
+
+class Broken(TwoLayers):
+    def forward(self, x, edge_index):
+        raise ValueError("no such thing")
+
+
+def test_other_errors_name_the_model_and_its_arguments(data):
+    message = r"Broken failed when called with torch.float32 \(300, 16\), torch.int64 .*no such"
+    with pytest.raises(ModelError, match=message):
+        fit(Broken(), data)
+
+
+def test_random_numbers_of_callbacks_do_not_change_the_run(data):
+    with seeded(0):
+        first, second = TwoLayers(), TwoLayers()
+    second.load_state_dict(first.state_dict())
+    callbacks = [lambda record: torch.rand(3)]
+    expected = fit(first, data, SHORT)
+    assert fit(second, data, SHORT, callbacks=callbacks).history == expected.history
 
 
 def test_the_penalty_is_part_of_the_loss(data):
@@ -117,17 +256,6 @@ def test_test_labels_do_not_matter_before_the_end(data):
     first, second = fit(build(), data, SHORT), fit(build(), other, SHORT)
     assert first.history == second.history
     assert first.test_accuracy != second.test_accuracy
-
-
-class TwoLayers(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = GCNConv(16, 8), GCNConv(8, 3)
-
-    def forward(self, x, edge_index):
-        return self.second(
-            F.dropout(self.first(x, edge_index).relu(), 0.5, self.training), edge_index
-        )
 
 
 def test_any_model_on_any_data(data):

@@ -40,7 +40,7 @@ def test_a_new_folder_gets_its_settings(tmp_path):
 
 def test_a_folder_with_runs_is_refused(used):
     before = content(used)
-    with pytest.raises(TrainingError, match=r"holds a run already; use --resume .* --force"):
+    with pytest.raises(TrainingError, match=r"holds a run already; use resume=True .* force=True"):
         open_folder(used, SETTINGS)
     assert content(used) == before
 
@@ -77,7 +77,9 @@ def test_a_folder_of_somebody_else_is_never_touched(tmp_path, options):
     assert content(tmp_path) == {"thesis.tex": b"mine"}
 
 
-@pytest.mark.parametrize(("text", "message"), [("{", "is no JSON"), ("[]", "is not of graphsct")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "is not valid JSON"), ("[]", "was not written by graphsct")]
+)
 def test_a_config_that_is_not_ours(tmp_path, text, message):
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(TrainingError, match=message):

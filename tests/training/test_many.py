@@ -11,9 +11,9 @@ from torch.testing import assert_close
 from graphsct import TrainingError, fit, fit_many
 from graphsct.datasets import csbm, demo
 from graphsct.datasets.splits import Fractions, Split
-from graphsct.training import ModelConfig, TrainConfig, batch, many
+from graphsct.training import ModelConfig, TrainConfig, runner
 from graphsct.training.progress import Progress
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 CONFIG = TrainConfig(epochs=60, patience=12, learning_rate=0.02, checkpoint_every=10)
 
@@ -59,19 +59,30 @@ def test_the_same_as_one_by_one_with_dropout_and_early_stopping(data, model, con
             assert_close(other.state_dict()[key], value, rtol=1e-4, atol=1e-5)
 
 
-def test_a_batch_that_is_over_holds_no_memory(data, monkeypatch):
-    batches = []
+@pytest.fixture
+def batches(monkeypatch):
+    """Weak references to the runners that are made, and the number of runs that each trains."""
+    found = []
+    make = runner.Runner
 
-    def make(*args):
-        gc.collect()
-        assert all(made() is None for made in batches)
-        made = batch.Batch(*args)
-        batches.append(weakref.ref(made))
+    def note(*args):
+        made = make(*args)
+        found.append((weakref.ref(made), len(made._tracks)))
         return made
 
-    monkeypatch.setattr(many, "Batch", make)
+    monkeypatch.setattr(runner, "Runner", note)
+    return found
+
+
+def test_a_batch_that_is_over_holds_no_memory(data, batches, monkeypatch):
+    class Look(Progress):
+        def __call__(self, record):
+            gc.collect()
+            assert all(made() is None for made, _ in batches[:-1])
+
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # or there are two side by side
-    fit_many(build(data, range(3)), data, replace(CONFIG, epochs=2), at_once=1)
+    config = replace(CONFIG, epochs=2)
+    fit_many(build(data, range(3)), data, config, at_once=1, progress=Look(3, 2))
     assert len(batches) == 3
 
 
@@ -183,16 +194,13 @@ def test_parts_go_side_by_side_and_leave_the_threads_as_they_were(data):
 
 
 @pytest.mark.parametrize("model", ["gcn", "egnn"])
-def test_runs_that_differ_in_their_rule_alone_are_trained_once(data, model, monkeypatch):
-    built = []
-    make = batch.make_engine
-    monkeypatch.setattr(batch, "make_engine", lambda *a: built.append(len(a[0])) or make(*a))
+def test_runs_that_differ_in_their_rule_alone_are_trained_once(data, model, batches):
     cases = [(seed, rule) for rule in ("val_accuracy", "val_loss") for seed in range(3)]
     cases += [(7, "val_loss")]
     configs = [replace(CONFIG, seed=seed, select=rule, patience=5) for seed, rule in cases]
     models = build(data, [seed for seed, _ in cases], model=model, control="gated", depth=3)
     together = fit_many(models, data, configs)
-    assert built == [4]
+    assert [tracks for _, tracks in batches] == [4]
     ones = build(data, [seed for seed, _ in cases], model=model, control="gated", depth=3)
     alone = [fit(m, data, c, progress=False) for m, c in zip(ones, configs, strict=True)]
     check_same(alone, together)
@@ -203,10 +211,7 @@ def test_runs_that_differ_in_their_rule_alone_are_trained_once(data, model, monk
             assert_close(other.state_dict()[key], value, rtol=1e-4, atol=1e-5)
 
 
-def test_other_splits_rates_or_weights_are_trained_apart(data, monkeypatch):
-    built = []
-    make = batch.make_engine
-    monkeypatch.setattr(batch, "make_engine", lambda *a: built.append(len(a[0])) or make(*a))
+def test_other_splits_rates_or_weights_are_trained_apart(data, batches):
     configs = [replace(CONFIG, epochs=2, select=rule) for rule in ("val_accuracy", "val_loss")]
     models = build(data, [0, 0])
     fit_many(build(data, [0, 1]), data, configs)
@@ -216,7 +221,7 @@ def test_other_splits_rates_or_weights_are_trained_apart(data, monkeypatch):
     fit_many(models, data, configs)
     split = Split(data.val_mask, data.train_mask, data.test_mask)
     fit_many(build(data, [0, 0]), data, configs, splits=[None, split])
-    assert built == [2] * 4
+    assert [tracks for _, tracks in batches] == [2] * 4
 
 
 def test_twins_that_were_interrupted_go_on(data, tmp_path):
@@ -238,3 +243,70 @@ def test_twins_that_were_interrupted_go_on(data, tmp_path):
         fit(m, data, c, progress=False) for m, c in zip(build(data, [0, 0]), configs, strict=True)
     ]
     check_same(alone, together)
+
+
+class Tanh(torch.nn.Module):
+    """A model that the engine does not know, with an attribute that no key can hold."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(16, 8), torch.nn.Linear(8, 3)
+        self.after = after
+        self.calls = 0
+
+    def forward(self, x, edge_index):
+        self.calls += 1
+        x = torch.nn.functional.dropout(self.after(self.first(x)), 0.5, self.training)
+        return self.second(x)
+
+
+def tanhs(count, *functions):
+    made = []
+    for i in range(count):
+        with seeded(0):
+            made.append(Tanh(functions[i % len(functions)]).double())
+    return made
+
+
+def test_any_models_are_trained_as_by_fit(data):
+    configs = [replace(CONFIG, seed=seed) for seed in range(3)]
+    alone = [
+        fit(m, data, c, progress=False) for m, c in zip(tanhs(3, torch.tanh), configs, strict=True)
+    ]
+    together = fit_many(tanhs(3, torch.tanh), data, configs)
+    assert [run.history for run in together] == [run.history for run in alone]
+    assert {run.backend for run in together} == {"autograd"}
+    assert len({run.history for run in together}) == 3
+
+
+def test_any_models_that_differ_in_their_rule_alone_are_trained_once(data):
+    configs = [replace(CONFIG, select=rule) for rule in ("val_accuracy", "val_loss")]
+    models = tanhs(2, torch.tanh)
+    together = fit_many(models, data, configs)
+    alone = [
+        fit(m, data, c, progress=False) for m, c in zip(tanhs(2, torch.tanh), configs, strict=True)
+    ]
+    check_same(alone, together)
+    assert models[1].calls == 1  # to be tested
+
+
+def test_models_that_cannot_be_compared_are_trained_apart(data):
+    models = tanhs(2, torch.tanh, torch.relu)
+    first, second = fit_many(models, data, CONFIG)
+    assert first.history != second.history
+
+
+def test_models_that_differ_in_the_type_of_a_part_are_trained_apart(data):
+    models = [build(data, [0], activation=name)[0] for name in ("relu", "selu")]
+    ones = [build(data, [0], activation=name)[0] for name in ("relu", "selu")]
+    together = fit_many(models, data, CONFIG)
+    check_same([fit(model, data, CONFIG, progress=False) for model in ones], together)
+    assert together[0].history != together[1].history
+
+
+def test_each_model_has_its_own_callbacks(data):
+    seen = [[], []]
+    configs = [replace(CONFIG, seed=seed, patience=5) for seed in range(2)]
+    callbacks = [[records.append] for records in seen]
+    runs = fit_many(build(data, range(2)), data, configs, callbacks=callbacks)
+    assert [tuple(records) for records in seen] == [run.history for run in runs]

@@ -6,8 +6,8 @@ from torch.testing import assert_close
 
 from graphsct import datasets
 from graphsct.training import ModelConfig, TrainConfig, fit
+from graphsct.training.seeding import seeded
 from graphsct.training.seeds import run_seeds, seed_folder, split_of
-from graphsct.training.trial import seeded
 
 MODEL = ModelConfig(hidden=8, control="pooled")
 CONFIG = TrainConfig(epochs=12)

@@ -126,7 +126,7 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     from graphsct.diagnosis import diagnose, try_remedies
     from graphsct.diagnosis.builders import load_builder, load_weights
     from graphsct.training import ModelConfig, TrainConfig
-    from graphsct.training.trial import seeded
+    from graphsct.training.seeding import seeded
 
     target, weights, epochs = (given.get(key) for key in ("target", "weights", "epochs"))
     data = load_or_read(given["data"], given.get("root"), symmetrize=given["symmetrize"])

@@ -17,13 +17,12 @@ from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
 from graphsct.errors import ModelError
 from graphsct.nn import GCNII, add_control
-from graphsct.training.config import MODELS, ModelConfig, TrainConfig
+from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
-from graphsct.training.seeds import split_of
-from graphsct.training.trial import seeded
+from graphsct.training.seeds import build_seeds, split_of
 
 __all__ = ["AS_IS", "DEPTH", "Recipe", "depth_argument", "recipes", "try_remedies"]
 
@@ -77,6 +76,7 @@ def try_remedies(
     Example:
         >>> from graphsct.datasets import demo
         >>> from graphsct.diagnosis import diagnose
+        >>> from graphsct.training.seeding import seeded
         >>> data, model = demo(), ModelConfig(depth=24, hidden=16, init="glorot")
         >>> with seeded(0):
         ...     found = diagnose(model.build(data), data)
@@ -178,29 +178,22 @@ def _train(
     splits = [split_of(data, seed) for seed in seeds]
     with interruptible() as asked:
         for recipe in chosen:
-            models = []
             try:
-                for seed in seeds:
-                    with seeded(seed):
-                        models.append(trainable(recipe.build(), data))
+                models = build_seeds(partial(_build, recipe, data), seeds)
             except ModelError as error:
                 untried[recipe.name] = str(error)
                 continue
             configs = [replace(recipe.config, seed=seed) for seed in seeds]
-            ours = isinstance(models[0], tuple(MODELS.values()))
             with Progress(len(models), recipe.config.epochs, recipe.name) as bar:
-                runs = fit_many(
-                    models,
-                    data,
-                    configs,
-                    splits=splits,
-                    at_once=None if ours else 1,
-                    progress=bar,
-                )
+                runs = fit_many(models, data, configs, splits=splits, progress=bar)
             if asked():
                 break
             effects.append(_compare(recipe.name, runs, effects))
     return tuple(effects), untried
+
+
+def _build(recipe: Recipe, data: Any) -> torch.nn.Module:
+    return trainable(recipe.build(), data)
 
 
 def _compare(name: str, runs: list[Run], before: list[Effect]) -> Effect:

@@ -1,7 +1,8 @@
-"""One step of training by all processes together."""
+"""The backend that trains one run by all processes together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,15 +10,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from graphsct.distributed.collectives import rank, total
-from graphsct.distributed.noise import SharedNoise
+from graphsct.distributed.noise import SharedMasks
+from graphsct.distributed.part import Part
+from graphsct.training.autograd import Autograd, AutogradRun
 from graphsct.training.config import TrainConfig
-from graphsct.training.data import Problem
-from graphsct.training.trial import Plain
+from graphsct.training.data import TrainingData
+from graphsct.training.seeding import dropout_generator
 
-__all__ = ["Together"]
+__all__ = ["Distributed", "DistributedRun"]
 
 
-class Together(Plain):
+class DistributedRun(AutogradRun):
     r"""Full-batch Adam whose loss is that of the training nodes of all processes.
 
     .. math::
@@ -29,62 +32,39 @@ class Together(Plain):
 
     Args:
         model: of :mod:`graphsct.nn`, with the same weights in all processes
-        problem: of this process
+        part: what this process has
+        data: of this process
         config: how to train
-        noise: of dropout
+        split: number of the split
     """
 
     def __init__(
-        self, model: Any, problem: Problem, config: TrainConfig, noise: SharedNoise
+        self, model: Any, part: Part, data: TrainingData, config: TrainConfig, split: int
     ) -> None:
-        super().__init__(model, problem, config)
-        self._noise = problem.edges[0].noise = noise
-        self._test = problem.split.test.nonzero()[:, 0]
-        own = torch.tensor([len(rows) for rows in (self._train, self._val, self._test)])
-        self._counts = total(own.to(problem.x.device))
+        masks = SharedMasks(dropout_generator(config.seed), part, split)
+        super().__init__(model, data, config, masks)
+        own = torch.tensor([len(rows) for rows in (self.train, self.val)])
+        self._counts = total(own.to(data.x.device))
         self._weights = [weight for weight in model.parameters() if weight.requires_grad]
 
-    def descend(self) -> Tensor:
-        """One step of training; the loss before it."""
-        self.model.train()
-        self.optimizer.zero_grad()
-        self._noise.begin()
-        loss = self._loss(self._scores(), self._train) / self._counts[0]
+    def backward(self, scores: Tensor) -> Tensor:
+        """Fill the gradients with those of all processes; the whole loss."""
+        loss = self._sum(scores, self.train) / self._counts[0]
         if rank() == 0:
             loss = loss + self.model.penalty()
         loss.backward()  # type: ignore[no-untyped-call]
-        loss = self._add_up(loss.detach())
-        self.optimizer.step()
-        return loss.double().cpu().view(1)
+        return self._add_up(loss.detach())
 
-    @torch.no_grad()
-    def validate(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Validation loss, training and validation accuracy."""
-        self.model.eval()
-        scores = self._scores()
-        sums = [self._loss(scores, self._val).double()]
-        sums += [self._right(scores, rows) for rows in (self._train, self._val)]
-        loss, train, val = total(torch.stack(sums)).cpu()
-        counts = self._counts.cpu()
-        return (loss / counts[1]).view(1), (train / counts[0]).view(1), (val / counts[1]).view(1)
+    def measure(self, scores: Tensor) -> Tensor:
+        """Validation loss, training and validation accuracy of all nodes; shape: ``(3,)``."""
+        right = scores.argmax(dim=1) == self.data.y
+        sums = [self._sum(scores, self.val).double()]
+        sums += [right[rows].double().sum() for rows in (self.train, self.val)]
+        counts = self._counts[[1, 0, 1]]
+        return total(torch.stack(sums)) / counts
 
-    @torch.no_grad()
-    def test(self) -> float:
-        """Put the best weights into the model and look at the test nodes, for the only time."""
-        self.model.load_state_dict(self.weights())
-        self.model.eval()
-        right = total(self._right(self._scores(), self._test))
-        return float(right / self._counts[2])
-
-    def _scores(self) -> Tensor:
-        scores: Tensor = self.model(self.problem.x, *self.problem.edges)
-        return scores
-
-    def _loss(self, scores: Tensor, rows: Tensor) -> Tensor:
-        return F.cross_entropy(scores[rows], self.problem.y[rows], reduction="sum")
-
-    def _right(self, scores: Tensor, rows: Tensor) -> Tensor:
-        return (scores[rows].argmax(dim=1) == self.problem.y[rows]).double().sum()
+    def _sum(self, scores: Tensor, rows: Tensor) -> Tensor:
+        return F.cross_entropy(scores[rows], self.data.y[rows], reduction="sum")
 
     def _add_up(self, loss: Tensor) -> Tensor:
         """Gradients of all processes in place of own ones, and the whole loss, in one message."""
@@ -93,4 +73,34 @@ class Together(Plain):
         whole, *parts = torch.split(summed, [1, *(grad.numel() for grad in grads)])
         for grad, part in zip(grads, parts, strict=True):
             grad.copy_(part.view_as(grad))
-        return whole
+        return whole[0]
+
+
+class Distributed(Autograd):
+    """A :class:`~graphsct.training.backend.Backend` over the processes of one training.
+
+    Args:
+        models: of :mod:`graphsct.nn`
+        data: one per model, of :meth:`graphsct.distributed.Part.data`
+        configs: one per model
+        part: what this process has
+        split: number of the split
+    """
+
+    name = "distributed"
+
+    def __init__(
+        self,
+        models: Sequence[torch.nn.Module],
+        data: Sequence[TrainingData],
+        configs: Sequence[TrainConfig],
+        *,
+        part: Part,
+        split: int = 0,
+    ) -> None:
+        self._part, self._split = part, split
+        super().__init__(models, data, configs)
+
+    def begin(self, model: torch.nn.Module, data: TrainingData, config: TrainConfig) -> AutogradRun:
+        """Start one run."""
+        return DistributedRun(model, self._part, data, config, self._split)

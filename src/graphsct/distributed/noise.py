@@ -1,13 +1,12 @@
 """Dropout by the random numbers that one process alone would draw.
 
 So a run is the same for any number of processes, and for any partition. The price is that every
-process draws the numbers of all nodes and forgets those of others, which no larger number of
-processes makes less.
+process draws the numbers of all nodes and drops those of others, which more processes do not make
+less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,58 +14,53 @@ import torch
 from torch import Tensor
 
 from graphsct.distributed.part import Part
-from graphsct.nn import GCN, GCNII, EnergeticGNN
-from graphsct.nn.dropout import Lanes, Rate
+from graphsct.nn.dropout import Kind, Lanes, Masks, Rate
 
-__all__ = ["SharedNoise", "plan"]
+__all__ = ["SharedMasks"]
 
 _BLOCK = 1 << 22  # lanes that are drawn at once
 
 
-class Mask(NamedTuple):
-    """What one call of dropout drops.
+class _Rows(NamedTuple):
+    """Which rows of a mask this process needs.
 
     Args:
-        rows: of this process that are looked at, all if ``None``; shape: ``(r,)``
         places: of these rows in the whole, ascending; shape: ``(r,)``
-        total: rows of the whole
+        total: number of rows of the whole
+        own: where they stand in this process, everywhere if ``None``; shape: ``(r,)``
     """
 
-    rows: Tensor | None
     places: Tensor
     total: int
+    own: Tensor | None = None
 
 
-class SharedNoise:
-    """A :class:`~graphsct.nn.dropout.Noise` for :attr:`Graph.noise <graphsct.Graph.noise>`.
+class SharedMasks(Masks):
+    """The masks of one process: its rows of those that one process alone would draw.
 
     Args:
-        masks: of an epoch, in order
-        apart: begin each mask with a seed of its own, not each epoch
+        generator: with the same seed in all processes
+        part: what this process has
+        split: number of the split
     """
 
-    def __init__(self, masks: Sequence[Mask], *, apart: bool) -> None:
-        self._masks, self._apart = list(masks), apart
-        self._stream = Lanes()
-        self._next = 0
+    def __init__(self, generator: torch.Generator, part: Part, split: int) -> None:
+        train = part.splits[split].train.cpu()
+        super().__init__(generator, train)
+        rows, nodes = train.nonzero()[:, 0], part.graph.nodes
+        entries = nodes if part.entries is None else part.entries
+        self._needed: dict[Kind, _Rows] = {
+            "values": _Rows(entries, part.layout.values or 0),
+            "nodes": _Rows(nodes, part.layout.nodes),
+            "output": _Rows(part.order[split][rows], part.layout.train[split], rows),
+        }
 
-    def begin(self) -> None:
-        """Begin an epoch."""
-        self._next = 0
-        if self._masks and not self._apart:
-            self._stream.reseed()
-
-    def lanes(self, shape: torch.Size, rate: Rate) -> Tensor:
-        """The lanes of the next mask; rows that nobody looks at have lanes of zero."""
-        rows, places, count = self._masks[self._next]
-        self._next += 1
-        if self._apart:
-            self._stream.reseed()
+    def draw(self, stream: Lanes, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+        """Take the lanes of all processes from the stream, and keep those of this one."""
+        places, total, rows = self._needed[kind]
         width = shape[1] if len(shape) == 2 else 1
-        own = _pick(self._stream, rate, places.numpy(), count, width).view(len(places), *shape[1:])
-        if rows is None:
-            return own
-        return own.new_zeros(shape).index_copy_(0, rows, own)
+        own = _pick(stream, rate, places.numpy(), total, width).view(len(places), *shape[1:])
+        return own if rows is None else own.new_zeros(shape).index_copy_(0, rows, own)
 
 
 def _pick(stream: Lanes, rate: Rate, places: np.ndarray, count: int, width: int) -> Tensor:
@@ -80,29 +74,3 @@ def _pick(stream: Lanes, rate: Rate, places: np.ndarray, count: int, width: int)
         first, last = np.searchsorted(places, [start, start + rows])
         picked[first:last] = drawn.reshape(rows, width)[places[first:last] - start]
     return torch.from_numpy(picked)
-
-
-def plan(model: GCN | GCNII | EnergeticGNN, part: Part, split: int, *, engine: bool) -> SharedNoise:
-    """The noise of a model of ours on a part, as :func:`graphsct.fit` has it on the whole.
-
-    Args:
-        model: of :mod:`graphsct.nn`
-        part: what this process has
-        split: number of the split
-        engine: whether one process would train it by the
-            :class:`~graphsct.engine.engine.Engine`, which seeds an epoch once and looks at the
-            training nodes alone in the last linear layer
-    """
-    nodes, n = part.graph.nodes, part.layout.nodes
-    everywhere = Mask(None, nodes, n)
-    first, last = everywhere, everywhere
-    if part.entries is not None:
-        first = Mask(None, part.entries, part.layout.values or 0)
-    if engine:
-        train = part.splits[split].train.cpu()
-        rows = train.nonzero()[:, 0]
-        last = Mask(rows, part.order[split][rows], part.layout.train[split])
-    masks = [first] * bool(model.dropout)
-    masks += [everywhere] * model.num_layers * bool(model.conv_dropout)
-    masks += [last] * bool(model.dropout)
-    return SharedNoise(masks, apart=not engine)

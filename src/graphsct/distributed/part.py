@@ -12,11 +12,11 @@ from torch import Tensor
 
 from graphsct.datasets.features import to_tensor
 from graphsct.datasets.splits import Split
-from graphsct.distributed.collectives import device, gather, rank, world
+from graphsct.distributed.collectives import device, gather, rank, total, world
 from graphsct.distributed.layout import Layout
 from graphsct.distributed.shard import Shard
 from graphsct.errors import DataError
-from graphsct.training.data import Problem
+from graphsct.training.data import SplitData
 
 __all__ = ["Part"]
 
@@ -82,17 +82,34 @@ class Part:
         """Of the whole."""
         return self.layout.classes
 
-    def problem(self, split: int | None = None) -> Problem:
-        """What to train on, checked when it was written."""
+    def data(self, split: int | None = None) -> SharedData:
+        """The data of one split, which were checked when they were written."""
         number = split or 0
         if not 0 <= number < len(self.splits):
             raise DataError(
                 f"{self.layout.name} has {len(self.splits)} splits; {number} is not among them"
             )
         masks = self.splits[number]
-        return Problem(
-            self.x, (self.graph,), self.y, masks.train, masks.val, self.layout.name, masks
+        return SharedData(
+            self.x, (self.graph,), self.y, masks.train, masks.val, self.layout.name, split=masks
         )
+
+
+class SharedData(SplitData):
+    """The rows of one process, whose test accuracy is that of all processes."""
+
+    def scores(self, model: torch.nn.Module) -> Tensor:
+        """Scores of own rows; an error may be that of another process, and is left as it is."""
+        scores: Tensor = model(self.x, *self.edges)
+        return scores
+
+    def test_accuracy(self, model: torch.nn.Module) -> float:
+        """Share of the test nodes of all processes that a model gets right."""
+        right = (self.evaluate(model).argmax(dim=1) == self.y)[self.split.test]
+        found, count = total(
+            torch.stack([right.double().sum(), right.new_tensor(len(right)).double()])
+        )
+        return float(found / count)
 
 
 def _open(folder: Path) -> tuple[Layout, dict[str, Tensor]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,13 @@ from graphsct.distributed.part import Part
 from graphsct.distributed.run import fit
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
-from graphsct.training.compare import Comparison, check_compare
+from graphsct.training.compare import WITHOUT, Comparison, check_compare
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
-from graphsct.training.seeds import Results, seed_folder, split_of
+from graphsct.training.seeds import Results, build_seeds, seed_folder, split_of
 from graphsct.training.tensorboard import TensorBoard
-from graphsct.training.trial import seeded
 
 __all__ = ["train"]
 
@@ -44,11 +44,11 @@ def train(
         model: what to build
         part: what this process has
         config: how to train; its own seed is not used
-        seeds: one a run
+        seeds: one per run
         folder: for the settings, the results and the runs, of process 0
         compare: also train without control
-        resume: go on in a folder that exists
-        force: delete the runs in a folder that exists
+        resume: continue the runs in an existing folder
+        force: delete the runs in an existing folder
         tensorboard: write event files
     """
     check_compare(model, compare)
@@ -58,7 +58,7 @@ def train(
     lead(lambda: open_folder(folder, settings | more, resume=resume, force=force))
     variants = [(model, folder)]
     if compare:
-        variants.append((replace(model, control=None), folder / "without-control"))
+        variants.append((replace(model, control=None), folder / WITHOUT))
     results = [_runs(own, part, config, seeds, place, tensorboard) for own, place in variants]
     found = Comparison(part.layout.name, len(part.splits), *results)
     lead(lambda: _write(folder, found))
@@ -81,28 +81,28 @@ def _runs(
     tensorboard: bool,
 ) -> Results:
     runs: list[Run] = []
-    splits = tuple(split_of(part, seed) for seed in seeds)
     with ExitStack() as stack:
-        callbacks: list[Any] = []
         bar = None
         if rank() == 0:
             title = f"{model.model}{model.depth} {model.control or 'plain'}, seed"
             bar = stack.enter_context(Progress(len(seeds), config.epochs, title))
-            callbacks.append(bar)
-        for seed, split in zip(seeds, splits, strict=True):
-            with seeded(seed):
-                built = model.build(part)
+        for built, seed in zip(build_seeds(partial(model.build, part), seeds), seeds, strict=True):
             place = seed_folder(folder, seed)
             with ExitStack() as inner:
-                own = list(callbacks)
+                callbacks = []
                 if tensorboard and rank() == 0:
-                    own.append(inner.enter_context(TensorBoard(place)))
-                seeded_config = replace(config, seed=seed)
-                run = fit(built, part, seeded_config, split=split, folder=place, callbacks=own)
+                    callbacks.append(inner.enter_context(TensorBoard(place)))
+                run = fit(
+                    built,
+                    part,
+                    replace(config, seed=seed),
+                    split=split_of(part, seed),
+                    folder=place,
+                    callbacks=callbacks,
+                    progress=bar,
+                )
             runs.append(run)
-            if bar is not None:
-                bar.next_run()
-    return Results(model, config, tuple(runs), splits)
+    return Results.of(model, part, config, runs)
 
 
 def _write(folder: Path, found: Comparison) -> None:

@@ -20,7 +20,7 @@ from graphsct.errors import DataError
 from graphsct.files import replacing, write_json
 from graphsct.graph import Graph
 from graphsct.graph.adjacency import Adjacency
-from graphsct.training.data import Problem, count_splits
+from graphsct.training.data import SplitData, count_splits
 
 __all__ = ["write_partition"]
 
@@ -52,7 +52,7 @@ def write_partition(
         raise DataError(f"{place} holds a partition already; use --force to replace it")
     graph = getattr(data, "graph", None) or Graph.from_data(data)
     several = count_splits(data) > 1
-    problems = [Problem.of(data, i if several else None) for i in range(count_splits(data))]
+    problems = [SplitData.of(data, i if several else None) for i in range(count_splits(data))]
     x, y = problems[0].x, problems[0].y
     owners = divide(graph._adjacency, parts, method)
     crossing = _crossing(graph._adjacency.component.numpy(), owners)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from scipy.sparse import issparse
@@ -15,9 +15,6 @@ from graphsct.graph import kernels
 from graphsct.graph.adjacency import Adjacency, build_adjacency
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
-
-if TYPE_CHECKING:
-    from graphsct.nn.dropout import Noise
 
 __all__ = ["Graph", "operator"]
 
@@ -66,9 +63,6 @@ class Graph:
         >>> graph.degree
         tensor([2., 3., 2., 1.])
     """
-
-    #: Where dropout of features on this graph gets its random numbers, if not from PyTorch.
-    noise: Noise | None = None
 
     def __init__(
         self,

@@ -116,18 +116,18 @@ class Model(torch.nn.Module):
             shape ``(n, hidden_channels)``; shape: ``(n, out_channels)``
         """
         graph = as_graph(edge_index, edge_weight, x)
-        x = self.input(dropout(x, self.dropout, self.training, graph.noise))
+        x = self.input(dropout(x, self.dropout, self.training))
         x = x_0 = self.activations[0](self.norms[0](x))
         pooled_0 = graph.pool(x_0) if self._needs_initial else None
         layers = [x]
         for conv, norm, activation in zip(
             self.convs, self.norms[1:], self.activations[1:], strict=True
         ):
-            dropped = dropout(x, self.conv_dropout, self.training, graph.noise)
+            dropped = dropout(x, self.conv_dropout, self.training)
             x = activation(norm(self._convolve(conv, dropped, x_0, graph, pooled_0)))
             if return_layers:
                 layers.append(x)
-        out: Tensor = self.output(dropout(x, self.dropout, self.training, graph.noise))
+        out: Tensor = self.output(dropout(x, self.dropout, self.training, kind="output"))
         return (out, layers) if return_layers else out
 
     def _convolve(

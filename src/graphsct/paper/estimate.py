@@ -11,9 +11,10 @@ from graphsct.paper.cell import Cell, Key
 from graphsct.paper.reproduce import Budget, Loader
 from graphsct.search.finals import TIMES
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.data import Problem, count_splits
+from graphsct.training.data import SplitData, count_splits
+from graphsct.training.runner import Runner
+from graphsct.training.seeding import seeded
 from graphsct.training.seeds import split_of
-from graphsct.training.trial import Trial, seeded
 
 __all__ = ["EPOCHS", "estimate"]
 
@@ -78,11 +79,11 @@ def _line(key: Key, data: Any) -> tuple[float, float]:
 def _epoch(key: Key, depth: int, data: Any) -> float:
     config = ModelConfig(key.model, key.control, depth)
     with seeded(0):
-        trial = Trial(config.build(data), Problem.of(data, split_of(data, 0)), TrainConfig())
-        trial.step()
-        times = []
-        for _ in range(3):
-            started = time.perf_counter()
-            trial.step()
-            times.append(time.perf_counter() - started)
-    return min(times)
+        model = config.build(data)
+    runner = Runner([model], [SplitData.of(data, split_of(data, 0))], [TrainConfig()])
+    times = []
+    started = time.perf_counter()
+    for _ in runner.epochs(until=4):  # the first of which warms up
+        times.append(time.perf_counter() - started)
+        started = time.perf_counter()
+    return min(times[1:])

@@ -17,8 +17,8 @@ from torch import Tensor
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.paper.summary import summarize
-from graphsct.training.data import Problem
-from graphsct.training.trial import seeded
+from graphsct.training.data import SplitData
+from graphsct.training.seeding import seeded
 
 __all__ = ["INSTEAD", "NETWORKS", "probe"]
 
@@ -41,7 +41,7 @@ class _Layer(NamedTuple):
 
 
 @torch.no_grad()
-def probe(model: Any, base: Any, problem: Problem, seed: int) -> dict[str, Any]:
+def probe(model: Any, base: Any, problem: SplitData, seed: int) -> dict[str, Any]:
     """Measure a trained model with control beside one that was trained without.
 
     Args:
@@ -84,7 +84,7 @@ def probe(model: Any, base: Any, problem: Problem, seed: int) -> dict[str, Any]:
 
 
 def _look_at_test_nodes(
-    model: Any, base: Any, problem: Problem, terms: Sequence[Tensor], seed: int
+    model: Any, base: Any, problem: SplitData, terms: Sequence[Tensor], seed: int
 ) -> dict[str, dict[str, float]]:
     instead = {
         "removed": _zeros(terms),
@@ -117,7 +117,7 @@ def _share(mask: Tensor) -> float:
     return mask.double().mean().item()
 
 
-def _classes(model: Any, problem: Problem, terms: Sequence[Tensor]) -> Tensor:
+def _classes(model: Any, problem: SplitData, terms: Sequence[Tensor]) -> Tensor:
     with _instead(model, dict(enumerate(terms))):
         scores: Tensor = model(problem.x, *problem.edges)
     return scores[problem.split.test].argmax(dim=1)
@@ -127,7 +127,7 @@ def _zeros(terms: Sequence[Tensor]) -> list[Tensor]:
     return [torch.zeros_like(term) for term in terms]
 
 
-def _mean_with_dropout(model: Any, problem: Problem, seed: int) -> list[Tensor]:
+def _mean_with_dropout(model: Any, problem: SplitData, seed: int) -> list[Tensor]:
     twin = copy.deepcopy(model).train()  # norms remember what they see
     with seeded(seed, 2):
         passes = [[layer.term for layer in _record(twin, problem)] for _ in range(_PASSES)]
@@ -135,7 +135,7 @@ def _mean_with_dropout(model: Any, problem: Problem, seed: int) -> list[Tensor]:
 
 
 def _smoothness(
-    model: Any, base: Any, problem: Problem, terms: Sequence[Tensor]
+    model: Any, base: Any, problem: SplitData, terms: Sequence[Tensor]
 ) -> Iterator[dict[str, Any]]:
     """Layer by layer, some of :class:`~graphsct.paper.summary.Summary` for each of the networks."""
     networks = [_features(model, problem, []), _features(model, problem, _zeros(terms))]
@@ -148,7 +148,7 @@ def _smoothness(
         }
 
 
-def _features(model: Any, problem: Problem, terms: Sequence[Tensor]) -> list[Tensor]:
+def _features(model: Any, problem: SplitData, terms: Sequence[Tensor]) -> list[Tensor]:
     with _instead(model, dict(enumerate(terms))):
         _, features = model(problem.x, *problem.edges, return_layers=True)
     return list(features[1:])
@@ -167,7 +167,7 @@ def _root_mean_square(control: torch.nn.Module) -> float:
     return weights.square().mean().sqrt().item()
 
 
-def _next(model: Any, problem: Problem, layers: Sequence[_Layer], place: int) -> dict[str, Any]:
+def _next(model: Any, problem: SplitData, layers: Sequence[_Layer], place: int) -> dict[str, Any]:
     r"""What becomes of a layer's term in the next layer.
 
     Let :math:`\mathbf C` be what the term changes in the next layer's coordinates, before that
@@ -193,7 +193,7 @@ def _ratio(value: Tensor, whole: Tensor) -> float | None:
 
 
 def _record(
-    model: Any, problem: Problem, terms: Mapping[int, Tensor] | None = None
+    model: Any, problem: SplitData, terms: Mapping[int, Tensor] | None = None
 ) -> list[_Layer]:
     """Run a model, with others in place of some terms, and write down what its controls do."""
     seen: list[_Layer] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,7 @@ from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
-from graphsct.training.seeds import seed_folder, split_of
-from graphsct.training.trial import seeded
+from graphsct.training.seeds import build_seeds, seed_folder, split_of
 
 __all__ = ["Budget", "Loader", "Outcome", "is_done", "run_cells"]
 
@@ -203,10 +203,7 @@ def _train(
 ) -> list[dict[str, Any]]:
     """The results of some rules and seeds; a seed is trained once, whatever rules look at it."""
     settings = cell.settings
-    models = []
-    for _, seed in missing:
-        with seeded(seed):
-            models.append(settings.model.build(data))
+    models = build_seeds(partial(settings.model.build, data), [seed for _, seed in missing])
     with ExitStack() as stack:
         bar = None
         if progress:

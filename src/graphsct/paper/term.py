@@ -20,13 +20,13 @@ from graphsct.paper.probe import probe
 from graphsct.paper.reproduce import Loader
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
 from graphsct.training.config import TrainConfig
-from graphsct.training.data import Problem
+from graphsct.training.data import SplitData
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
 from graphsct.training.run import versions
+from graphsct.training.seeding import seeded
 from graphsct.training.seeds import seed_folder, split_of
-from graphsct.training.trial import seeded
 
 __all__ = ["Measured", "Term", "measure_terms", "read_terms"]
 
@@ -186,7 +186,7 @@ def _measure(
             "seed": seed,
             "split": split,
             "best_epoch": {"with_term": ours.best_epoch, "base": base.best_epoch},
-            **probe(*pair, Problem.of(data, split), seed),
+            **probe(*pair, SplitData.of(data, split), seed),
         }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
 from graphsct.graph import Graph
-from graphsct.training.data import Blind, Problem, count_splits
+from graphsct.training.data import SplitData, TrainingData, count_splits
 from graphsct.training.fingerprint import digest
 
 __all__ = ["BlindData"]
@@ -18,10 +18,10 @@ __all__ = ["BlindData"]
 
 @dataclass(frozen=True)
 class BlindData:
-    """All that a search may know of some data: one view without test nodes for each split.
+    """Everything that a search may know of some data: one view without test nodes for each split.
 
-    There is no test mask in it, and every label of a view outside its training and validation
-    nodes is -1. Models can be built from it as from the data.
+    There is no test mask in it, and every label outside the training and validation nodes of a view
+    is -1. Models can be built from it as from the data.
 
     Args:
         views: one for each split
@@ -36,39 +36,39 @@ class BlindData:
         True
     """
 
-    views: tuple[Blind, ...]
+    views: tuple[TrainingData, ...]
     graph: Graph
     num_features: int
     num_classes: int
 
     @classmethod
     def of(cls, data: Any) -> BlindData:
-        """Leave the test nodes of a ``Data`` out, for good."""
+        """Remove the test nodes of a ``Data`` for good."""
         count = count_splits(data)
         splits = range(count) if count > 1 else [None]
         graph = getattr(data, "graph", None) or Graph.from_data(data)
-        views = (replace(Problem.of(data, split).blind(), edges=(graph,)) for split in splits)
+        views = (replace(SplitData.of(data, split).blind(), edges=(graph,)) for split in splits)
         return cls(tuple(views), graph, int(data.num_features), int(data.num_classes))
 
     @cached_property
-    def normalized(self) -> tuple[Blind, ...]:
+    def normalized(self) -> tuple[TrainingData, ...]:
         """The views with rows of features that sum to one."""
         x = normalize_rows(from_tensor(self.views[0].x))
         return tuple(replace(view, x=to_tensor(x)) for view in self.views)
 
     def to_bytes(self) -> bytes:
-        """For another process, which so never gets the test nodes."""
+        """Serialize for another process, which so never gets the test nodes."""
         return pickle.dumps(self)
 
     @staticmethod
     def from_bytes(content: bytes) -> BlindData:
-        """Take what :meth:`to_bytes` gave."""
+        """Read the content that :meth:`to_bytes` returned."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse")  # it is in beta state
             found: BlindData = pickle.loads(content)
         return found
 
-    def identity(self) -> dict[str, str]:
+    def fingerprint(self) -> dict[str, str]:
         """Plain values, equal only for the same data."""
         first = self.views[0]
         found = {"features": digest(first.x), "edges": digest(self.graph.matrix)}

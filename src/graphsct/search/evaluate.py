@@ -1,31 +1,31 @@
-"""The objective: trials trained together, and judged by validation alone."""
+"""The objective: candidates trained together, and judged by validation alone."""
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
-from graphsct.errors import TrainingError
 from graphsct.search.blind import BlindData
-from graphsct.training.batch import Batch, Best, shape_of
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.many import room
-from graphsct.training.trial import fits_engine, seeded
+from graphsct.training.runner import Best, Runner
+from graphsct.training.seeding import seeded
+from graphsct.training.tracks import shape_of
 
 __all__ = ["RUNGS", "Candidate", "Judge", "Score", "evaluate"]
 
-#: After so many epochs trials are looked at, and those without hope given up. Not before: with a
-#: small learning rate, good settings are still behind then.
+#: Epochs after which candidates without hope are given up. Not earlier, because with a small
+#: learning rate good settings are still behind then.
 RUNGS = (100, 200, 400, 800)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One trial: what to build, how to train it, and how many runs there are.
+    """Settings to try: a model, how to train it, and the number of runs.
 
     Args:
         model: what to build
@@ -41,7 +41,7 @@ class Candidate:
 
 
 class Score(NamedTuple):
-    """Means over the runs of a trial, of what validation says at the best epoch of each."""
+    """Means over the runs of a candidate, each validated at its best epoch."""
 
     val_accuracy: float
     val_loss: float
@@ -50,7 +50,7 @@ class Score(NamedTuple):
 
 
 class Judge(Protocol):
-    """What is told of candidates, by their numbers."""
+    """Listens to the scores of candidates, which are known by their numbers."""
 
     def hopeless(self, candidate: int, epoch: int, score: Score) -> bool:
         """Take the score at a rung; whether to give the candidate up."""
@@ -96,22 +96,18 @@ class _Group:
         self.candidates = candidates
         self.going = set(range(len(candidates)))
         self.left = [candidate.runs for candidate in candidates]  # runs that are not over
-        self.last: dict[_Run, Best] = {}  # what validation said of each run last
+        self.last: dict[_Run, Best] = {}  # the latest validation of each run
         self.seconds: dict[int, float] = defaultdict(float)
-        self.batches = list(self._batches(data))
+        self.runners = list(self._runners(data))
 
-    def _batches(self, data: BlindData) -> Any:
+    def _runners(self, data: BlindData) -> Iterator[tuple[Runner, Sequence[_Run]]]:
+        """Runs of one shape, as many together as there is room for."""
         shapes: dict[Any, list[tuple[_Run, Any, TrainConfig]]] = defaultdict(list)
         for number, candidate in enumerate(self.candidates):
             for run in range(candidate.runs):
                 config = replace(candidate.train, seed=candidate.train.seed + run)
                 with seeded(config.seed):
                     model = candidate.model.build(data)
-                if not fits_engine(model, data.views[0]):
-                    raise TrainingError(
-                        f"{candidate.model} cannot be searched on {data.views[0].x.device}: that "
-                        "takes data on the CPU, no norm, and an activation other than silu"
-                    )
                 kind = candidate.normalize, shape_of(model, config)
                 shapes[kind].append((_Run(number, run), model, config))
         for (normalize, _), alike in shapes.items():
@@ -120,41 +116,39 @@ class _Group:
             for start in range(0, len(alike), size):
                 runs, models, settings = zip(*alike[start : start + size], strict=True)
                 views = [all_views[run.number % len(all_views)] for run in runs]
-                yield Batch(models, views, settings), runs
+                yield Runner(models, views, settings), runs
 
     def train(self) -> None:
         last = self.candidates[0].train.epochs
         for rung in [*(rung for rung in RUNGS if rung < last), last]:
-            for batch, runs in self.batches:
-                self._advance(batch, runs, rung)
+            for runner, runs in self.runners:
+                self._advance(runner, runs, rung)
             if self.stop():
                 return
             for number in sorted(self.going):
                 if self.judge.hopeless(number, rung, self._score(number)):
                     self.going.remove(number)
 
-    def _advance(self, batch: Batch, runs: Sequence[_Run], until: int) -> None:
-        """Train a batch up to a rung."""
-        while not self.stop():
-            batch.leave([r for r in batch.going if runs[r].candidate not in self.going])
-            if not batch.going or batch.epoch >= until:
-                break
-            started = time.perf_counter()
-            lost = batch.step()
-            share = (time.perf_counter() - started) / len(batch.going)
-            for r in batch.going:
-                self.seconds[runs[r].candidate] += share
-            over = batch.over
-            for r in over:
-                self.last[runs[r]] = batch.best(r)
-            for candidate in {runs[r].candidate for r in lost}:
-                self.going.discard(candidate)
+    def _advance(self, runner: Runner, runs: Sequence[_Run], until: int) -> None:
+        """Train up to a rung."""
+        self._leave(runner, runs)
+        started = time.perf_counter()
+        for _ in runner.epochs(until, self.stop):
+            share = (time.perf_counter() - started) / len(runner.going)
+            for run in runner.going:
+                self.seconds[runs[run].candidate] += share
+                self.last[runs[run]] = runner.best(run)
+            for candidate in {runs[run].candidate for run in runner.diverged} & self.going:
+                self.going.remove(candidate)
                 self.judge.diverged(candidate, self.seconds[candidate])
-            for candidate in [runs[r].candidate for r in over]:
-                self._end(candidate)
-            batch.leave(over)
-        for r in batch.going:
-            self.last[runs[r]] = batch.best(r)
+            for run in runner.over:
+                self._end(runs[run].candidate)
+            self._leave(runner, runs)
+            started = time.perf_counter()
+
+    def _leave(self, runner: Runner, runs: Sequence[_Run]) -> None:
+        """Take the runs of candidates that were given up out of the training."""
+        runner.leave([run for run in runner.going if runs[run].candidate not in self.going])
 
     def _end(self, candidate: int) -> None:
         """Take note that a run is over."""

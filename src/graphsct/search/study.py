@@ -16,7 +16,7 @@ from graphsct.errors import TrainingError
 from graphsct.search.evaluate import RUNGS, Score
 from graphsct.search.space import Space, felt
 from graphsct.training.fingerprint import check_same
-from graphsct.training.trial import seed_of
+from graphsct.training.seeding import seed_of
 
 if TYPE_CHECKING:
     from graphsct.search.database import Database

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
-from graphsct.engine.activations import BENDS
 from graphsct.errors import TrainingError
 from graphsct.names import pick
 from graphsct.nn.activations import ACTIVATIONS
@@ -17,8 +16,6 @@ __all__ = ["WIDTHS", "Found", "Task"]
 
 #: Numbers of channels of the paper's grid.
 WIDTHS = (16, 32, 64, 128)
-# Those with which models are trained together.
-_ACTIVATIONS = {name: make for name, make in ACTIVATIONS.items() if type(make(1)) in BENDS}
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Task(Config):
         if self.control is not None:
             pick(CONTROLS, self.control, "control")
         if self.activation is not None:
-            pick(_ACTIVATIONS, self.activation, "activation to search with")
+            pick(ACTIVATIONS, self.activation, "activation")
         if self.depth is not None:
             check(self, "depth", self.depth >= 1, "at least 1")
         if self.max_hidden is not None:

@@ -75,7 +75,7 @@ class Plan:
             "task": self.task.to_dict(),
             **{name: getattr(self, name) for name in ("seed", "runs", "epochs", "patience")},
             "space": {name: list(values) for name, values in choices.items()},
-            "data": data.identity(),
+            "data": data.fingerprint(),
         }
         with self._journal() as journal:
             yield Study(

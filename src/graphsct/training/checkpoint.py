@@ -53,6 +53,11 @@ class SingleRunFolder:
         self.kept = 0  # the epoch of the checkpoint
         self._lock = FileLock(folder / ".lock", timeout=0)
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is a checkpoint or a result."""
+        return self.folder.is_dir() and any(self.folder.glob("*.safetensors"))
+
     def __enter__(self) -> Self:
         with saving(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -146,6 +151,5 @@ def saving(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise TrainingError(
             f"cannot write to {folder}: {error.strerror or error}. What was written before is "
-            "whole; when it can be written to, go on there (--resume, if it was training), or use "
-            "another"
+            "whole; make room and continue there, or use another folder"
         ) from error

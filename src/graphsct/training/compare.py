@@ -1,4 +1,4 @@
-"""A model with its control and, if asked for, without it, in one run folder."""
+"""A model with its control and, on request, without it, in one run folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from graphsct.errors import TrainingError
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.data import Problem, count_splits
+from graphsct.training.data import count_splits
 from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.interrupt import interruptible
 from graphsct.training.run import versions
-from graphsct.training.seeds import Results, deviation, run_seeds, split_of
-from graphsct.training.trial import seeded
+from graphsct.training.seeds import Results, deviation, seed_jobs, train_seeds
 
 __all__ = ["WITHOUT", "Comparison", "check_compare", "compare_control"]
 
@@ -81,7 +80,10 @@ class Comparison:
 def check_compare(model: ModelConfig, compare: bool) -> None:
     """Refuse to compare a model without control with itself."""
     if compare and model.control is None:
-        raise TrainingError("there is no control to compare with; pass --control pooled or gated")
+        raise TrainingError(
+            "there is no control to compare with; use control='pooled' or control='gated', or "
+            "compare=False"
+        )
 
 
 def compare_control(
@@ -103,12 +105,12 @@ def compare_control(
         model: what to build
         data: as for :func:`~graphsct.fit`
         config: how to train; its own seed is not used
-        seeds: one a run
+        seeds: one per run
         folder: for the settings, the results and the runs
         source: how to get the data, kept with the settings; their name if left out
         compare: also train without control
-        resume: go on in a folder that exists
-        force: delete the runs in a folder that exists
+        resume: continue the runs in an existing folder
+        force: delete the runs in an existing folder
         tensorboard: write event files
     """
     check_compare(model, compare)
@@ -117,29 +119,21 @@ def compare_control(
     del train["seed"]
     name = str(getattr(data, "name", None) or "data")
     settings = {"data": dict(source or {"name": name}), "model": model.to_dict(), "train": train}
-    for seed in seeds[: count_splits(data)]:  # errors shall come before a folder is touched
-        Problem.of(data, split_of(data, seed))
-    with seeded(seeds[0]):
-        model.build(data)
+    # Errors in the data or the model come before the folder is touched.
+    variants = [(model, folder, seed_jobs(model, data, config, seeds))]
+    if compare:
+        plain = replace(model, control=None)
+        variants.append((plain, folder / WITHOUT, seed_jobs(plain, data, config, seeds)))
     more = {"seeds": len(seeds), "versions": versions()}
     open_folder(folder, settings | more, resume=resume, force=force)
-    with interruptible():
-        with_control = run_seeds(
-            model, data, config, seeds, folder=folder, tensorboard=tensorboard, title=_title(model)
-        )
-        found = Comparison(name, count_splits(data), with_control)
-        if compare and not found.interrupted:
-            plain, place = replace(model, control=None), folder / WITHOUT
-            without = run_seeds(
-                plain,
-                data,
-                config,
-                seeds,
-                folder=place,
-                tensorboard=tensorboard,
-                title=_title(plain),
-            )
-            found = replace(found, without=without)
+    results: list[Results] = []
+    with interruptible() as asked:
+        for own, place, jobs in variants:
+            if asked():
+                break
+            runs = train_seeds(jobs, folder=place, tensorboard=tensorboard, title=_title(own))
+            results.append(Results.of(own, data, config, runs))
+        found = Comparison(name, count_splits(data), *results)
         with saving(folder):
             write_json(folder / RESULTS, found.to_dict())
     return found

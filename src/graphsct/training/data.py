@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from graphsct.datasets.splits import Split, check_split
-from graphsct.errors import DataError, ModelError
+from graphsct.errors import DataError, GraphsctError, ModelError
+from graphsct.graph import Graph
+from graphsct.nn.cache import as_graph
+from graphsct.nn.model import Model
+from graphsct.training.fingerprint import digest
 
-__all__ = ["Blind", "Problem", "count_splits", "read_edges", "read_features"]
+__all__ = [
+    "SplitData",
+    "TrainingData",
+    "count_splits",
+    "read_edges",
+    "read_features",
+]
 
 _PARTS = ("train", "val", "test")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-@dataclass(frozen=True)
-class Blind:
-    """What training may look at: features, edges, labels and two masks, but no test nodes.
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Everything that training may look at: features, edges, labels and two masks.
+
+    There is no test node in it. :class:`SplitData` adds them.
 
     Args:
         x: features, dense or sparse CSR; shape: ``(n, d)``
-        edges: what a model takes after the features: a graph, or ``edge_index`` and perhaps
+        edges: the arguments of a model after the features: a graph, or ``edge_index`` and perhaps
             ``edge_weight``
         y: labels, -1 for none; shape: ``(n,)``
         train: mask; shape: ``(n,)``
         val: mask; shape: ``(n,)``
         name: of the data
+        inputs: the arguments of the model; the features and the edges if left out
     """
 
     x: Tensor
@@ -36,6 +54,32 @@ class Blind:
     train: Tensor
     val: Tensor
     name: str
+    inputs: tuple[Any, ...] = ()
+
+    def scores(self, model: torch.nn.Module) -> Tensor:
+        """The output of a model on these data, or an error that says why there is none."""
+        given = self.inputs or (self.x, *self.edges)
+        try:
+            scores: Tensor = model(*given)
+        except Exception as error:
+            reason = _explain(model, given, self.x, error)
+            if reason is None:
+                raise
+            raise ModelError(reason) from error
+        return scores
+
+    @torch.no_grad()
+    def evaluate(self, model: torch.nn.Module) -> Tensor:
+        """The output of a model in evaluation mode, in which it is left."""
+        return self.scores(model.eval())
+
+    def loss(self, scores: Tensor, nodes: Tensor) -> Tensor:
+        """Mean negative log-likelihood of some nodes."""
+        return F.cross_entropy(scores[nodes], self.y[nodes])
+
+    def accuracy(self, scores: Tensor, nodes: Tensor) -> Tensor:
+        """Share of some nodes whose class is right."""
+        return (scores[nodes].argmax(dim=1) == self.y[nodes]).double().mean()
 
     def check_scores(self, scores: Any) -> None:
         """Refuse the output of a model that cannot be scores of these labels."""
@@ -56,9 +100,9 @@ class Blind:
         return self.train | self.val
 
 
-@dataclass(frozen=True)
-class Problem(Blind):
-    """The same with one whole split.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SplitData(TrainingData):
+    """Training data with one whole split, test nodes included.
 
     Args:
         split: three masks; shape of each: ``(n,)``
@@ -67,15 +111,18 @@ class Problem(Blind):
     split: Split
 
     @classmethod
-    def of(cls, data: Any, split: int | Split | None = None, *, plain: bool = False) -> Problem:
+    def of(
+        cls, data: Any, split: int | Split | None = None, *, model: torch.nn.Module | None = None
+    ) -> SplitData:
         """Read a ``Data``, or refuse it.
 
         Args:
             data: with ``x``, ``y``, ``graph`` or ``edge_index``, and masks
             split: the number of one of the data's splits, or masks of your own; if left out,
                 ``train_mask``, ``val_mask`` and ``test_mask``
-            plain: dense features and an ``edge_index``, which any model takes, even where the
-                data have sparse features and a graph
+            model: what will be called; a model of :mod:`graphsct.nn` if left out. Any other gets
+                dense features and an ``edge_index``, or the data themselves if they are its only
+                argument
         """
         name = str(getattr(data, "name", None) or "the data")
         x, y = read_features(data, name), _labels(data, name)
@@ -84,17 +131,100 @@ class Problem(Blind):
         masks = _masks(data, split, name)
         where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
         check_split(masks, y, every_class=False, where=where)
-        dense = x.to_dense() if plain and x.layout != torch.strided else x
+        plain = not (model is None or isinstance(model, Model))
+        x = x.to_dense() if plain and x.layout != torch.strided else x
         edges = read_edges(data, name, plain)
-        return cls(dense, edges, y, masks.train, masks.val, name, masks)
+        if not plain and x.dtype in (torch.float32, torch.float64):
+            weight = edges[1] if len(edges) > 1 else None
+            edges = (as_graph(edges[0], weight, x).to(x.dtype),)
+        inputs = _inputs(model, data, x, edges) if model is not None and plain else ()
+        return cls(x, edges, y, masks.train, masks.val, name, inputs, split=masks)
 
-    def blind(self) -> Blind:
-        """What is left when the test nodes and all labels but those of the two masks are gone."""
+    def blind(self) -> TrainingData:
+        """These data without test nodes, and without all labels but those of the two masks."""
         y = torch.where(super()._used(), self.y, -1)
-        return Blind(self.x, self.edges, y, self.train, self.val, self.name)
+        return TrainingData(self.x, self.edges, y, self.train, self.val, self.name)
+
+    def test_accuracy(self, model: torch.nn.Module) -> float:
+        """Share of the test nodes that a model gets right, in evaluation mode."""
+        return self.accuracy(self.evaluate(model), self.split.test.nonzero()[:, 0]).item()
+
+    @cached_property
+    def fingerprint(self) -> dict[str, Any]:
+        """Plain values, equal only for the same data."""
+        edges = self.edges
+        if isinstance(edges[0], Graph):
+            edges = (edges[0].matrix,)
+        return {
+            "name": self.name,
+            "features": digest(self.x),
+            "edges": " ".join(digest(tensor) for tensor in edges),
+            "labels": digest(self.y),
+            **{f"{k}_mask": digest(mask) for k, mask in self.split._asdict().items()},
+        }
 
     def _used(self) -> Tensor:
         return super()._used() | self.split.test
+
+
+def _inputs(
+    model: torch.nn.Module, data: Any, x: Tensor, edges: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The data for a model with one required argument that is not ``x``, else features and edges.
+
+    A model that takes fewer arguments gets the first of them.
+    """
+    taken = inspect.signature(model.forward).parameters.values()
+    positional = [p for p in taken if p.kind in _POSITIONAL]
+    required = [p for p in positional if p.default is p.empty]
+    if len(required) == 1 and required[0].name != "x":
+        if data.x is not x:
+            data = copy.copy(data)
+            data.x = x
+        return (data,)
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in taken):
+        return (x, *edges)
+    return (x, *edges)[: max(1, len(positional))]
+
+
+def _explain(
+    model: torch.nn.Module, given: tuple[Any, ...], x: Tensor, error: Exception
+) -> str | None:
+    """Why a forward pass failed and what to do about it; ``None`` if the error says so itself."""
+    name, weights = type(model).__name__, list(model.parameters())
+    devices = {str(weight.device) for weight in weights} - {str(x.device)}
+    if devices:
+        return (
+            f"{name} has weights on {min(devices)}, but the data are on {x.device}; move one of "
+            f"them: model.to({str(x.device)!r}), or data.to({min(devices)!r})"
+        )
+    if torch.is_autocast_enabled(x.device.type):
+        return (
+            f"{name} failed under torch.autocast, which gives it features of lower precision: "
+            f"{_summary(error)}; train outside of the autocast context, or use autocast inside the "
+            "model where its layers allow it"
+        )
+    if isinstance(error, GraphsctError):
+        return None
+    kinds = {weight.dtype for weight in weights if weight.is_floating_point()} - {x.dtype}
+    if kinds:
+        kind = min(kinds, key=str)
+        return (
+            f"{name} has {kind} weights, but the features are {x.dtype}: {_summary(error)}; cast "
+            f"one of them: data.x = data.x.to({kind}), or model.to({x.dtype})"
+        )
+    shown = ", ".join(
+        f"{value.dtype} {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        for value in given
+    )
+    return (
+        f"{name} failed when called with {shown}: {_summary(error)}; a model takes the features, "
+        "the edge_index and perhaps the edge_weight, or the data as its only argument"
+    )
+
+
+def _summary(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def count_splits(data: Any) -> int:
@@ -163,7 +293,13 @@ def _column(mask: Any, split: int, name: str) -> Tensor:
 
 
 def read_edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
-    """What a model takes after the features of a ``Data``; the arguments are those of `Problem`."""
+    """The arguments of a model after the features.
+
+    Args:
+        data: with a ``graph`` or an ``edge_index``, and perhaps ``edge_weight``
+        name: of the data, for errors
+        plain: prefer ``edge_index``, which any model takes, to the graph
+    """
     graph, edge_index = getattr(data, "graph", None), getattr(data, "edge_index", None)
     weight = getattr(data, "edge_weight", None)
     if graph is not None and (edge_index is None or not plain):

@@ -1,4 +1,4 @@
-"""What makes a run this run and no other: its settings, its model and its data."""
+"""Fingerprints: which settings, model and data a run has, to tell it from any other."""
 
 from __future__ import annotations
 
@@ -11,25 +11,23 @@ import torch
 from torch import Tensor
 
 from graphsct.errors import TrainingError
-from graphsct.graph import Graph
 from graphsct.training.config import TrainConfig
-from graphsct.training.data import Problem
 
-__all__ = ["check_same", "digest", "identify", "identify_on"]
-
-
-def identify(model: torch.nn.Module, problem: Problem, config: TrainConfig) -> dict[str, Any]:
-    """Plain values by name, equal for two runs only if they must give the same result.
-
-    First weights are not among them: a checkpoint brings its own.
-    """
-    return identify_on(model, _identify_data(problem), config)
+__all__ = ["check_same", "digest", "fingerprint"]
 
 
-def identify_on(
+def fingerprint(
     model: torch.nn.Module, data: Mapping[str, Any], config: TrainConfig
 ) -> dict[str, Any]:
-    """The same, for data that are known by these values."""
+    """Plain values by name, equal for two runs only if they must give the same result.
+
+    The first weights are not among them, because a checkpoint brings its own.
+
+    Args:
+        model: its class, settings and shapes count
+        data: plain values that tell the data from others
+        config: everything but ``checkpoint_every`` counts
+    """
     train = config.to_dict()
     del train["checkpoint_every"]  # changes nothing
     return {"train": train, "model": _identify_model(model), "data": dict(data)}
@@ -45,19 +43,6 @@ def _identify_model(model: torch.nn.Module) -> dict[str, Any]:
     for name, tensor in model.state_dict().items():
         found[name] = f"{tuple(tensor.shape)} {tensor.dtype}"
     return found
-
-
-def _identify_data(problem: Problem) -> dict[str, Any]:
-    edges = problem.edges
-    if isinstance(edges[0], Graph):
-        edges = (edges[0].matrix,)
-    return {
-        "name": problem.name,
-        "features": digest(problem.x),
-        "edges": " ".join(digest(tensor) for tensor in edges),
-        "labels": digest(problem.y),
-        **{f"{k}_mask": digest(mask) for k, mask in problem.split._asdict().items()},
-    }
 
 
 def digest(tensor: Tensor) -> str:

@@ -1,4 +1,4 @@
-"""A folder for the runs of several seeds: opened new, to go on, or to start again."""
+"""A folder for the runs of several seeds: opened to begin, to continue or to start again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CONFIG", "PAGE", "RESULTS", "open_folder"]
 
 CONFIG, RESULTS, PAGE = "config.json", "results.json", "page.html"
 
-# What the result depends on; the number of seeds and the versions may change.
+# The settings that the result depends on; the number of seeds and the versions may change.
 _SAME = ("data", "model", "train")
 
 
@@ -28,9 +28,9 @@ def open_folder(
     Args:
         folder: where
         settings: plain values, of which ``data``, ``model`` and ``train`` must be the same as
-            those of a folder that goes on
-        resume: go on with what is there
-        force: delete the runs that are there; files of others stay
+            those of a folder that is continued
+        resume: continue the runs in the folder
+        force: delete the runs in the folder; other files stay
     """
     path = folder / CONFIG
     if path.is_file():
@@ -40,16 +40,20 @@ def open_folder(
                 _clear(folder)
         elif resume:
             same = {key: settings[key] for key in _SAME}
-            way_out = "Go on with the same settings, use another --out, or --force to start again"
+            way_out = (
+                "Continue with the same settings, use another folder=..., or force=True to start "
+                "again"
+            )
             check_same({key: there.get(key, {}) for key in _SAME}, same, path, way_out)
         else:
             raise TrainingError(
-                f"{folder} holds a run already; use --resume to go on with it, --force to delete "
-                "it and start again, or another --out"
+                f"{folder} holds a run already; use resume=True to continue it, force=True to "
+                "delete it and start again, or another folder=..."
             )
     elif folder.is_dir() and any(folder.iterdir()):
         raise TrainingError(
-            f"{folder} is not empty and no run folder (it has no {CONFIG}); use another --out"
+            f"{folder} is not empty and no run folder (it has no {CONFIG}); use another "
+            "folder=..."
         )
     with saving(folder):
         write_json(path, settings)
@@ -59,9 +63,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise TrainingError(f"{path} is no JSON: {error}; use another --out") from error
+        raise TrainingError(f"{path} is not valid JSON: {error}; use another folder=...") from error
     if not isinstance(found, dict):
-        raise TrainingError(f"{path} is not of graphsct; use another --out")
+        raise TrainingError(f"{path} was not written by graphsct; use another folder=...")
     return found
 
 

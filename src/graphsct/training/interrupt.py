@@ -26,8 +26,8 @@ class _Asked:
 def interruptible() -> Iterator[Callable[[], bool]]:
     """Yield a function that says whether Ctrl-C was pressed; pressed twice, it stops at once.
 
-    Inside of another one it is that one. In other threads than the main one, which gets no
-    signals, and where somebody else looks after Ctrl-C, it does nothing.
+    A nested context reuses the outer one. It does nothing in threads other than the main one, which
+    get no signals, and where somebody else handles Ctrl-C.
     """
     current = signal.getsignal(signal.SIGINT)
     here = threading.current_thread() is threading.main_thread()

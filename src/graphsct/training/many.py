@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedParameter
 
 from graphsct.datasets.splits import Split
-from graphsct.errors import TrainingError
-from graphsct.training.batch import Batch, shape_of, tracks
-from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
-from graphsct.training.config import MODELS, TrainConfig
-from graphsct.training.data import Blind, Problem
-from graphsct.training.fingerprint import identify
-from graphsct.training.fit import check_finite, fit
+from graphsct.errors import ModelError, TrainingError
+from graphsct.training.backend import EngineBackend, choose_backend
+from graphsct.training.checkpoint import SingleRunFolder
+from graphsct.training.config import TrainConfig
+from graphsct.training.data import SplitData, TrainingData
+from graphsct.training.fingerprint import fingerprint
 from graphsct.training.interrupt import interruptible
 from graphsct.training.progress import Progress
-from graphsct.training.run import Run, versions
-from graphsct.training.trial import fits_engine, test
+from graphsct.training.run import Run
+from graphsct.training.runner import Callback, Job, train
+from graphsct.training.seeding import seeded
+from graphsct.training.tracks import shape_of, tracks
 
-__all__ = ["fit_many", "room"]
+__all__ = ["Place", "fit_many", "keep_in", "make_jobs", "room", "train_many"]
 
 #: Hidden features of all runs in a batch, in numbers: as many as stay near the processor.
 _NEAR = 1 << 18
@@ -43,17 +45,18 @@ def fit_many(
     *,
     splits: Sequence[int | Split | None] | None = None,
     folders: Sequence[Place] | None = None,
+    callbacks: Sequence[Iterable[Callback]] | None = None,
     at_once: int | None = None,
     progress: Progress | None = None,
 ) -> list[Run]:
     """Train many models as :func:`~graphsct.fit` would one by one, in a fraction of the time.
 
-    Models of the same shape are trained together: their weights are stacked, one sparse product
-    serves all, and a run that is over leaves the others. Each has its own seed, split, learning
-    rate, weight decay, dropout and ``select``; runs that differ in ``select`` alone are trained
-    once. Of larger graphs, runs go side by side, as many as PyTorch has threads, each with one. The
-    results are those of :func:`~graphsct.fit` with the same config, up to rounding. Models that
-    cannot be trained so are trained one by one.
+    Models of :mod:`graphsct.nn` that have the same shape are trained together: their weights are
+    stacked, one sparse product serves all, and a run that is over leaves the others. Each has its
+    own seed, split, learning rate, weight decay, dropout and ``select``. On larger graphs, runs go
+    side by side, as many as PyTorch has threads, each with one. All other models are trained one by
+    one. Runs that differ in ``select`` alone are trained once. The results are those of
+    :func:`~graphsct.fit` with the same config, up to rounding.
 
     Args:
         models: each is left with the weights of its best epoch
@@ -61,9 +64,10 @@ def fit_many(
         configs: one for each model, or one for all
         splits: one for each model, as for :func:`~graphsct.fit`; the data's masks if left out
         folders: one for each model, as for :func:`~graphsct.fit`; a run that is already there
-            goes on, or is only read if it is over
+            is continued, or only read if it is over
+        callbacks: some for each model, as for :func:`~graphsct.fit`
         at_once: most runs in a batch; as many as stay near the processor if left out
-        progress: shows the first run that is still going
+        progress: shows the first run that is not over
 
     Returns:
         One run for each model. After Ctrl-C, those that were begun: runs that were interrupted
@@ -81,64 +85,103 @@ def fit_many(
     if configs is None or isinstance(configs, TrainConfig):
         configs = [configs or TrainConfig()] * k
     splits = [None] * k if splits is None else splits
-    places: Sequence[Place] = [None] * k if folders is None else folders
-    for name, given in (("configs", configs), ("splits", splits), ("folders", places)):
+    folders = [None] * k if folders is None else folders
+    callbacks = [()] * k if callbacks is None else callbacks
+    for name, given in (
+        ("configs", configs),
+        ("splits", splits),
+        ("folders", folders),
+        ("callbacks", callbacks),
+    ):
         if len(given) != k:
             raise TrainingError(f"there are {k} models and {len(given)} {name}; give one for each")
-    plain = [not isinstance(model, tuple(MODELS.values())) for model in models]
-    problems = [Problem.of(data, split, plain=p) for split, p in zip(splits, plain, strict=True)]
-    alone: list[int] = []
-    shapes: dict[Any, list[int]] = {}
-    for i, model in enumerate(models):
-        if fits_engine(model, problems[i]) and not _begun(places[i]):
-            shapes.setdefault(shape_of(model, configs[i]), []).append(i)
-        else:
-            alone.append(i)
+    jobs = make_jobs(models, data, configs, splits)
+    for i, (folder, own) in enumerate(zip(folders, callbacks, strict=True)):
+        jobs[i] = keep_in(jobs[i], folder)._replace(callbacks=list(own))
+    return train_many(jobs, at_once=at_once, progress=progress)
+
+
+def make_jobs(
+    models: Sequence[torch.nn.Module],
+    data: Any,
+    configs: Sequence[TrainConfig],
+    splits: Sequence[int | Split | None],
+) -> list[Job]:
+    """Check data and models once, before anything is trained or written; one job per model."""
+    read: dict[Hashable, SplitData] = {}
+    jobs = []
+    for model, config, split in zip(models, configs, splits, strict=True):
+        key = id(split) if isinstance(split, tuple) else split, _kind(model)
+        if key not in read:
+            read[key] = SplitData.of(data, split, model=model)
+        _materialize(model, read[key], config)
+        jobs.append(Job(model, read[key], config))
+    return jobs
+
+
+def _kind(model: torch.nn.Module) -> Hashable:
+    """Models of one kind get the same arguments."""
+    return type(model), type(model).forward
+
+
+def _materialize(model: torch.nn.Module, data: TrainingData, config: TrainConfig) -> None:
+    """Give layers that wait for their first input, such as ``GCNConv(-1, 8)``, their weights."""
+    if any(isinstance(weight, UninitializedParameter) for weight in model.parameters()):
+        with seeded(config.seed):
+            data.evaluate(model)
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise ModelError(f"{type(model).__name__} has no parameter to train")
+
+
+def keep_in(job: Job, folder: Place) -> Job:
+    """The same job, whose run is kept in a folder."""
+    if folder is None:
+        return job
+    own = fingerprint(job.model, job.data.fingerprint, job.config)
+    return job._replace(store=SingleRunFolder(Path(folder), own))
+
+
+def train_many(
+    jobs: Sequence[Job], *, at_once: int | None = None, progress: Progress | None = None
+) -> list[Run]:
+    """Train jobs, those of one shape together; the arguments are those of :func:`fit_many`."""
     runs: dict[int, Run] = {}
+    batches = list(_batches(jobs, at_once))
     with interruptible() as asked:
-        for i in alone:
-            if asked():
-                break
-            callbacks: list[Any] = [] if progress is None else [progress]
-            settings: Any = dict(split=splits[i], folder=places[i], callbacks=callbacks)
-            runs[i] = fit(models[i], data, configs[i], **settings, progress=False)
-            if progress is not None:
-                progress.next_run()
-        parts = [
-            _Together(
-                part,
-                [models[i] for i in part],
-                [problems[i] for i in part],
-                [configs[i] for i in part],
-                [places[i] for i in part],
-                progress,
-            )
-            for alike in shapes.values()
-            for part in _parts(
-                _twins(alike, models, problems, configs),
-                at_once or room(models[alike[0]], problems[alike[0]]),
-            )
-        ]
-        for made in _side_by_side(parts):
-            runs |= made
+        for numbers, made in _train_batches(jobs, batches, progress, asked):
+            if made:
+                runs |= zip(numbers, made, strict=True)
     return [runs[i] for i in sorted(runs)]
 
 
-def _twins(
-    runs: list[int],
-    models: Sequence[Any],
-    problems: Sequence[Problem],
-    configs: Sequence[TrainConfig],
-) -> list[list[int]]:
-    """Runs of one shape, those together that need be trained only once."""
-    firsts = tracks(
-        [models[run] for run in runs],
-        [problems[run] for run in runs],
-        [configs[run] for run in runs],
-    )
-    groups: dict[int, list[int]] = {}
+def _batches(jobs: Sequence[Job], at_once: int | None) -> Iterator[list[int]]:
+    """Numbers of jobs to train together: as many of a shape as there is room for."""
+    shapes: dict[tuple[bool, Hashable, Hashable], list[int]] = defaultdict(list)
+    for i, job in enumerate(jobs):
+        if job.store is not None and job.store.begun:
+            yield [i]
+        else:
+            stacked = _is_stackable(job)
+            key = shape_of(job.model, job.config) if stacked else (type(job.model),)
+            limits = job.config.epochs, job.config.patience, job.config.checkpoint_every
+            shapes[stacked, key, limits].append(i)
+    for (stacked, *_), alike in shapes.items():
+        first = jobs[alike[0]]
+        most = (at_once or room(first.model, first.data)) if stacked else 1
+        yield from _parts(_twins(alike, jobs), most)
+
+
+def _is_stackable(job: Job) -> bool:
+    return choose_backend(job.model, job.data) is EngineBackend
+
+
+def _twins(runs: list[int], jobs: Sequence[Job]) -> list[list[int]]:
+    """Groups of runs that need be trained only once."""
+    own = [jobs[run] for run in runs]
+    firsts = tracks([j.model for j in own], [j.data for j in own], [j.config for j in own])
+    groups: dict[int, list[int]] = defaultdict(list)
     for run, first in zip(runs, firsts, strict=True):
-        groups.setdefault(first, []).append(run)
+        groups[first].append(run)
     return list(groups.values())
 
 
@@ -148,132 +191,54 @@ def _parts(groups: list[list[int]], most: int) -> list[list[int]]:
     return [[run for group in groups[part::count] for run in group] for part in range(count)]
 
 
-def _side_by_side(parts: list[_Together]) -> Iterator[dict[int, Run]]:
-    """Train parts, as many at once as PyTorch has threads, each with one thread.
+def _train_batches(
+    jobs: Sequence[Job],
+    batches: list[list[int]],
+    progress: Progress | None,
+    asked: Callable[[], bool],
+) -> Iterator[tuple[list[int], list[Run]]]:
+    """Train batches, as many at once as PyTorch has threads, each with one thread.
 
     Threads that share the work of one small product wait for each other more than they work, all
-    the more where other processes are busy. Large graphs have the processor to themselves.
+    the more where other processes are busy. Large graphs have the processor to themselves. Runs by
+    autograd share PyTorch's global generator, and callbacks expect the main thread: these go one
+    after another.
     """
-    threads = torch.get_num_threads()
-    if min(threads, len(parts)) < 2 or any(part.large for part in parts):
-        yield from (part.train() for part in parts)
+    failed, threads = threading.Event(), torch.get_num_threads()
+
+    def run(batch: list[int]) -> tuple[list[int], list[Run]]:
+        def stop() -> bool:
+            return failed.is_set() or asked()
+
+        own = [jobs[i] for i in batch]
+        return batch, [] if stop() else train(own, progress=progress, stop=stop)
+
+    aside = [batch for batch in batches if all(_may_go_aside(jobs[i]) for i in batch)]
+    if min(threads, len(aside)) < 2:
+        aside = []
+    yield from (run(batch) for batch in batches if batch not in aside)
+    if not aside:
         return
     pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
     try:
-        for future in as_completed([pool.submit(part.train) for part in parts]):
+        for future in as_completed([pool.submit(run, batch) for batch in aside]):
             yield future.result()
     finally:  # after an error the others end with their epoch
-        for part in parts:
-            part.stopped = True
+        failed.set()
         pool.shutdown()
         torch.set_num_threads(threads)
 
 
-def _begun(place: Place) -> bool:
-    folder = None if place is None else Path(place)
-    return folder is not None and folder.is_dir() and any(folder.glob("*.safetensors"))
+def _may_go_aside(job: Job) -> bool:
+    return _is_stackable(job) and not job.callbacks and _size(job.model, job.data) <= _LARGE
 
 
-def room(model: Any, problem: Blind) -> int:
-    """How many runs of a shape stay near the processor, at least one."""
-    return max(1, _NEAR // _size(model, problem))
+def room(model: torch.nn.Module, data: TrainingData) -> int:
+    """How many runs of a shape stay near the processor; one if they cannot be stacked."""
+    if choose_backend(model, data) is not EngineBackend:
+        return 1
+    return max(1, _NEAR // _size(model, data))
 
 
-def _size(model: Any, problem: Blind) -> int:
-    return len(problem.y) * int(model.hidden_channels)
-
-
-class _Together:
-    """A batch with its folders, and the look at the test nodes when a run is over.
-
-    Args:
-        numbers: of the runs, for the caller
-        models: as for :func:`fit_many`, and so are the others
-        problems: what each is trained on
-        configs: one for each
-        places: one for each
-        progress: shows the first run that is still going
-    """
-
-    #: Whether to end with the epoch that is under way, as after Ctrl-C.
-    stopped = False
-
-    def __init__(
-        self,
-        numbers: list[int],
-        models: list[Any],
-        problems: list[Problem],
-        configs: list[TrainConfig],
-        places: list[Place],
-        progress: Progress | None,
-    ) -> None:
-        self.models, self.problems, self.configs = models, problems, configs
-        self.numbers, self.places, self.progress = numbers, places, progress
-        self.large = _size(models[0], problems[0]) > _LARGE
-        self.runs: dict[int, Run] = {}
-
-    def train(self) -> dict[int, Run]:
-        """Train to the end, or to where it is stopped; if that is at once, there is no run."""
-        with ExitStack() as stack:
-            asked = stack.enter_context(interruptible())
-            if self.stopped or asked():
-                return {}
-            self.stores = [
-                None
-                if place is None
-                else stack.enter_context(
-                    SingleRunFolder(Path(place), identify(model, problem, config))
-                )
-                for place, model, problem, config in zip(
-                    self.places, self.models, self.problems, self.configs, strict=True
-                )
-            ]
-            self.started = time.perf_counter()
-            batch = self.batch = Batch(self.models, self.problems, self.configs)
-            while batch.going:
-                self._step()
-                stopped = self.stopped or asked()
-                if stopped or batch.epoch % batch.config.checkpoint_every == 0:
-                    self._save()
-                over = batch.over
-                if stopped:
-                    self._finish(batch.going, interrupted=set(batch.going) - set(over))
-                else:
-                    self._finish(over)
-        del self.batch  # what it computes in is many times as large as what it leaves
-        return {self.numbers[run]: made for run, made in self.runs.items()}
-
-    def _step(self) -> None:
-        for run in self.batch.step():
-            check_finite(self.batch.histories[run][-1], self.configs[run], self.stores[run])
-        if self.progress is not None:
-            self.progress(self.batch.histories[self.batch.going[0]][-1])
-
-    def _save(self) -> None:
-        seconds = (time.perf_counter() - self.started) / len(self.models)
-        for run in self.batch.going:
-            store = self.stores[run]
-            if store is not None:
-                checkpoint = Checkpoint(self.batch.state(run), seconds)
-                store.save(checkpoint, self.batch.histories[run])
-
-    def _finish(self, over: Sequence[int], interrupted: Collection[int] = ()) -> None:
-        """Let runs leave the batch."""
-        seconds = (time.perf_counter() - self.started) / len(self.models)
-        for run in over:
-            weights = self.batch.weights(run)
-            self.runs[run] = Run(
-                test_accuracy=test(self.models[run], weights, self.problems[run]),
-                **self.batch.best(run)._asdict(),
-                seconds=seconds,
-                interrupted=run in interrupted,
-                config=self.configs[run],
-                versions=versions(),
-                history=tuple(self.batch.histories[run]),
-            )
-            store = self.stores[run]
-            if store is not None and run not in interrupted:
-                store.finish(self.runs[run], weights)
-            if self.progress is not None:
-                self.progress.next_run()
-        self.batch.leave(over)
+def _size(model: Any, data: TrainingData) -> int:
+    return len(data.y) * int(model.hidden_channels)

@@ -49,6 +49,8 @@ class Run:
         config: how it was trained, with the selection and the seed
         versions: of what it was trained by, and the number of threads
         history: one entry an epoch
+        backend: what computed the epochs: ``engine``, ``autograd`` or ``distributed``; ``None`` in
+            runs that were written before it was kept
     """
 
     test_accuracy: float
@@ -61,6 +63,7 @@ class Run:
     config: TrainConfig
     versions: dict[str, Any]
     history: tuple[Epoch, ...]
+    backend: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the history, as plain values."""

@@ -1,42 +1,60 @@
-"""The same model with several seeds, and what they come to."""
+"""The same model with several seeds, and the statistics of its runs."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
-from graphsct.training.fit import fit
-from graphsct.training.interrupt import interruptible
-from graphsct.training.many import fit_many
+from graphsct.training.many import keep_in, make_jobs, train_many
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
+from graphsct.training.runner import Job
+from graphsct.training.seeding import seeded
 from graphsct.training.tensorboard import TensorBoard
-from graphsct.training.trial import seeded
 
-__all__ = ["Results", "percent", "run_seeds", "seed_folder", "split_of"]
+__all__ = [
+    "Results",
+    "build_seeds",
+    "deviation",
+    "percent",
+    "run_seeds",
+    "seed_folder",
+    "seed_jobs",
+    "split_of",
+    "train_seeds",
+]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Runs that differ in nothing but their seed, and their split if the data have several.
+    """Runs that differ only in their seed, and in their split if the data have several.
 
     Args:
-        model: the model of all
-        config: how they were trained; the seed is each run's own
-        runs: in order of their seeds
-        splits: the split that each used, ``None`` if there is one only
+        model: the settings of the model
+        config: how the runs were trained; each has its own seed
+        runs: one per seed
+        splits: the split of each run, ``None`` if the data have only one
     """
 
     model: ModelConfig
     config: TrainConfig
     runs: tuple[Run, ...]
     splits: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, model: ModelConfig, data: Any, config: TrainConfig, runs: Sequence[Run]) -> Results:
+        """The runs of a model on some data, each with the split of its seed."""
+        splits = tuple(split_of(data, run.config.seed) for run in runs)
+        return cls(model, config, tuple(runs), splits)
 
     @property
     def finished(self) -> tuple[Run, ...]:
@@ -108,20 +126,21 @@ def run_seeds(
     progress: bool = True,
     title: str = "seed",
 ) -> Results:
-    """Train one model for each seed, the first weights, dropout and the split from the seed.
+    """Train one model for each seed, which decides the first weights, dropout and the split.
 
-    Of data with several splits, seed ``i`` uses split ``i`` modulo their number. Ctrl-C interrupts
-    the run that is under way, and no further seed is begun.
+    On data with several splits, seed ``i`` uses split ``i`` modulo their number. Ctrl-C interrupts
+    the runs under way, and no further seed is begun.
 
     Args:
         model: what to build
         data: as for :func:`~graphsct.fit`
         config: how to train; its own seed is not used
-        seeds: one a run
-        folder: each run gets a folder in it, and goes on or is read if it is there already
-        tensorboard: also write event files into these folders; seeds are then trained one by one
+        seeds: one per run
+        folder: each run gets a folder in it; a run that is already there is continued, or only read
+            if it is over
+        tensorboard: also write event files into these folders
         progress: show it, if standard error is a terminal
-        title: what stands before the progress
+        title: the text before the progress
 
     Example:
         >>> from graphsct.datasets import demo
@@ -130,45 +149,64 @@ def run_seeds(
         >>> [run.config.seed for run in results.runs]
         [0, 1, 2]
     """
-    seeds = list(seeds)
-    configs = [replace(config, seed=seed) for seed in seeds]
-    splits = [split_of(data, seed) for seed in seeds]
-    places = [None if folder is None else seed_folder(folder, seed) for seed in seeds]
-    built = []
+    jobs = seed_jobs(model, data, config, seeds)
+    runs = train_seeds(
+        jobs, folder=folder, tensorboard=tensorboard, title=title if progress else None
+    )
+    return Results.of(model, data, config, runs)
+
+
+def build_seeds(
+    build: Callable[[], torch.nn.Module], seeds: Iterable[int]
+) -> list[torch.nn.Module]:
+    """One model for each seed, its random weights from the seed."""
+    models = []
     for seed in seeds:
         with seeded(seed):
-            built.append(model.build(data))
-    runs: list[Run] = []
-    with interruptible(), ExitStack() as stack:
-        bar = stack.enter_context(Progress(len(seeds), config.epochs, title)) if progress else None
-        if not tensorboard:
-            runs = fit_many(built, data, configs, splits=splits, folders=places, progress=bar)
-            return _results(model, data, config, runs)
-        for made, own, split, place in zip(built, configs, splits, places, strict=True):
-            with ExitStack() as inner:
-                callbacks: list[Any] = [] if bar is None else [bar]
-                if place is not None:
-                    callbacks.append(inner.enter_context(TensorBoard(place)))
-                run = fit(
-                    made,
-                    data,
-                    own,
-                    split=split,
-                    folder=place,
-                    callbacks=callbacks,
-                    progress=False,
-                )
-            runs.append(run)
-            if bar is not None:
-                bar.next_run()
-            if run.interrupted:
-                break
-    return _results(model, data, config, runs)
+            models.append(build())
+    return models
 
 
-def _results(model: ModelConfig, data: Any, config: TrainConfig, runs: list[Run]) -> Results:
-    splits = tuple(split_of(data, run.config.seed) for run in runs)
-    return Results(model, config, tuple(runs), splits)
+def seed_jobs(
+    model: ModelConfig, data: Any, config: TrainConfig, seeds: Iterable[int]
+) -> list[Job]:
+    """One job for each seed; data and models are checked, and nothing is trained or written."""
+    seeds = list(seeds)
+    return make_jobs(
+        build_seeds(partial(model.build, data), seeds),
+        data,
+        [replace(config, seed=seed) for seed in seeds],
+        [split_of(data, seed) for seed in seeds],
+    )
+
+
+def train_seeds(
+    jobs: Sequence[Job],
+    *,
+    folder: Path | None = None,
+    tensorboard: bool = False,
+    title: str | None = None,
+) -> list[Run]:
+    """Train the jobs of :func:`seed_jobs`; the arguments are those of :func:`run_seeds`.
+
+    Args:
+        jobs: one per seed
+        folder: where each run gets a folder
+        tensorboard: also write event files
+        title: the text before the progress, which is not shown without one
+    """
+    with ExitStack() as stack:
+        kept = list(jobs)
+        for i, job in enumerate(jobs if folder is not None else ()):
+            assert folder is not None
+            place = seed_folder(folder, job.config.seed)
+            kept[i] = keep_in(job, place)
+            if tensorboard:
+                kept[i] = kept[i]._replace(callbacks=[stack.enter_context(TensorBoard(place))])
+        bar = None
+        if title is not None and jobs:
+            bar = stack.enter_context(Progress(len(jobs), jobs[0].config.epochs, title))
+        return train_many(kept, progress=bar)
 
 
 def split_of(data: Any, seed: int) -> int | None:

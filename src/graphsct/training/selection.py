@@ -1,14 +1,29 @@
-"""Which epoch is the best, and when to stop looking: one rule for one run and for many at once."""
+"""The selection of the best epoch, and early stopping, for one run or many at once."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["Selection"]
+__all__ = ["Scores", "Selection"]
+
+
+class Scores(NamedTuple):
+    """The evaluation of k runs; shape of each: ``(k,)``.
+
+    Args:
+        val_loss: negative log-likelihood of the validation nodes
+        train_accuracy: share of the training nodes that are right
+        val_accuracy: share of the validation nodes that are right
+    """
+
+    val_loss: Tensor
+    train_accuracy: Tensor
+    val_accuracy: Tensor
 
 
 class Selection:

@@ -7,7 +7,7 @@ from graphsct.nn import GCN
 from graphsct.paper.figures.gradients import draw, gradient_maps, jacobian_norms
 from graphsct.paper.figures.networks import IDENTITY, pair
 from graphsct.paper.figures.style import styled
-from graphsct.training.data import Problem
+from graphsct.training.data import SplitData
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_the_estimate_is_right_on_average():
     torch.manual_seed(0)
     model = GCN(data.num_features, 4, data.num_classes, num_layers=2).double()
     x, graph = data.x, data.graph = data.x.double(), data.graph.to(torch.float64)
-    problem = Problem.of(data)
+    problem = SplitData.of(data)
     generator = torch.Generator().manual_seed(0)
     squares = np.mean([np.square(jacobian_norms(model, problem, generator)) for _ in range(60)], 0)
 
@@ -55,7 +55,7 @@ def test_a_dead_layer_has_no_say():
     model = network.build(demo(), seed=0)
     with torch.no_grad():
         model.convs[1].lin.weight.neg_()  # features are not negative, so ReLU lets nothing through
-    norms = jacobian_norms(model, Problem.of(demo()), torch.Generator())
+    norms = jacobian_norms(model, SplitData.of(demo()), torch.Generator())
     assert norms[:2] == [0, 0]
     assert norms[3] > 0
 

@@ -26,8 +26,8 @@ from graphsct.paper.figures.networks import (
     Setting,
     pair,
 )
-from graphsct.training.data import Problem
-from graphsct.training.trial import Plain, seeded
+from graphsct.training.autograd import Autograd
+from graphsct.training.data import SplitData
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,19 +97,18 @@ def gradient_maps(
 
 
 def _train(network: Network, data: Any, seed: int, epochs: int) -> GradientMap:
-    problem = Problem.of(data)
+    problem = SplitData.of(data)
     model = network.build(data, seed)
-    way = Plain(model, problem, network.config(seed))
+    backend = Autograd([model], [problem], [network.config(seed)])
     signs = torch.Generator().manual_seed(seed)
     norms = [jacobian_norms(model, problem, signs)]
-    with seeded(seed, 1):
-        for _ in range(epochs):
-            way.descend()
-            norms.append(jacobian_norms(model, problem, signs))
+    for _ in range(epochs):
+        backend.descend()
+        norms.append(jacobian_norms(model, problem, signs))
     return GradientMap(network, np.array(norms))
 
 
-def jacobian_norms(model: Any, problem: Problem, generator: torch.Generator) -> list[float]:
+def jacobian_norms(model: Any, problem: SplitData, generator: torch.Generator) -> list[float]:
     """Norm of the derivative of the scores by the features of each layer, estimated.
 
     Args:

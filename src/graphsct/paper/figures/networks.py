@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.trial import seeded
+from graphsct.training.seeding import seeded
 
 __all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "WIDTH", "Network", "Setting", "pair"]
 

@@ -1,0 +1,168 @@
+"""The backend for any model that PyTorch can differentiate, on any device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.nn.dropout import Masks
+from graphsct.training.config import TrainConfig
+from graphsct.training.data import TrainingData
+from graphsct.training.seeding import GlobalRandom, dropout_generator
+from graphsct.training.selection import Scores
+
+__all__ = ["Autograd", "AutogradRun"]
+
+
+class AutogradRun:
+    """Full-batch Adam on the negative log-likelihood of the training nodes and the model's penalty.
+
+    Args:
+        model: its weights move in place
+        data: what it is trained on
+        config: how to train
+        masks: of dropout; those of one process if left out
+    """
+
+    def __init__(
+        self, model: Any, data: TrainingData, config: TrainConfig, masks: Masks | None = None
+    ) -> None:
+        self.model, self.data = model, data
+        self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
+        self.best: dict[str, Tensor] = {}
+        self.train, self.val = (mask.nonzero()[:, 0] for mask in (data.train, data.val))
+        self._masks = masks or Masks(dropout_generator(config.seed), data.train)
+        self._random = GlobalRandom(config.seed, data.x.device)
+        self._checked = False
+
+    def descend(self) -> Tensor:
+        """Make one training step; the loss before it."""
+        self.model.train()
+        self.optimizer.zero_grad()
+        with self._random.active(), self._masks.active():
+            scores = self.data.scores(self.model)
+        if not self._checked:
+            self.data.check_scores(scores)
+            self._checked = True
+        loss = self.backward(scores)
+        self.optimizer.step()
+        return loss.double().cpu()
+
+    def backward(self, scores: Tensor) -> Tensor:
+        """Fill the gradients; the loss."""
+        loss = self.data.loss(scores, self.train)
+        if hasattr(self.model, "penalty"):
+            loss = loss + self.model.penalty()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+    def validate(self) -> Tensor:
+        """Evaluate the current weights; the numbers of :class:`Scores`; shape: ``(3,)``."""
+        with self._random.active():
+            scores = self.data.evaluate(self.model)
+        return self.measure(scores).cpu()
+
+    def measure(self, scores: Tensor) -> Tensor:
+        """Validation loss, training and validation accuracy; shape: ``(3,)``."""
+        loss = self.data.loss(scores, self.val).double()
+        accuracies = [self.data.accuracy(scores, nodes) for nodes in (self.train, self.val)]
+        return torch.stack([loss, *accuracies])
+
+    def current(self) -> dict[str, Tensor]:
+        """A copy of the current weights."""
+        return {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+
+    def state(self, best: Mapping[str, Tensor] | None) -> dict[str, Tensor]:
+        """See :meth:`graphsct.training.backend.Backend.state`."""
+        tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
+        tensors |= {f"best.{k}": v for k, v in (self.best if best is None else best).items()}
+        for index, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{index}.{k}": v for k, v in moments.items()}
+        return tensors | {"random": self._masks.generator.get_state()} | self._random.state()
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """See :meth:`graphsct.training.backend.Backend.restore`."""
+        parts: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition(".")
+            parts.setdefault(part, {})[rest] = tensor
+        self.model.load_state_dict(parts["model"])
+        self.best = parts["best"]
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in parts.get("adam", {}).items():
+            index, _, key = name.partition(".")
+            moments.setdefault(int(index), {})[key] = tensor
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        self._masks.generator.set_state(tensors["random"])
+        self._random.restore(tensors)
+
+
+class Autograd:
+    """A :class:`~graphsct.training.backend.Backend` that trains any models, one after another.
+
+    Args:
+        models: of any kind
+        data: one per model
+        configs: one per model
+    """
+
+    name = "autograd"
+
+    def __init__(
+        self,
+        models: Sequence[torch.nn.Module],
+        data: Sequence[TrainingData],
+        configs: Sequence[TrainConfig],
+    ) -> None:
+        self._runs = [self.begin(*run) for run in zip(models, data, configs, strict=True)]
+
+    def begin(self, model: torch.nn.Module, data: TrainingData, config: TrainConfig) -> AutogradRun:
+        """Start one run."""
+        return AutogradRun(model, data, config)
+
+    def descend(self) -> Tensor:
+        """See :meth:`graphsct.training.backend.Backend.descend`."""
+        return torch.stack([run.descend() for run in self._runs])
+
+    def validate(self) -> Scores:
+        """See :meth:`graphsct.training.backend.Backend.validate`."""
+        return Scores(*torch.stack([run.validate() for run in self._runs], dim=1))
+
+    def remember(self, better: Tensor) -> None:
+        """See :meth:`graphsct.training.backend.Backend.remember`."""
+        for place in better.nonzero()[:, 0].tolist():
+            self._runs[place].best = self._runs[place].current()
+
+    def weights(self, run: int) -> dict[str, Tensor]:
+        """See :meth:`graphsct.training.backend.Backend.weights`."""
+        return self._runs[run].best
+
+    def current(self, run: int) -> dict[str, Tensor]:
+        """See :meth:`graphsct.training.backend.Backend.current`."""
+        return self._runs[run].current()
+
+    def keep(self, runs: Tensor) -> None:
+        """See :meth:`graphsct.training.backend.Backend.keep`."""
+        self._runs = [self._runs[run] for run in runs.tolist()]
+
+    def state(self, run: int, best: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
+        """See :meth:`graphsct.training.backend.Backend.state`."""
+        return self._runs[run].state(best)
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """See :meth:`graphsct.training.backend.Backend.restore`."""
+        self._runs[0].restore(tensors)
+
+
+def param_groups(model: Any, config: TrainConfig) -> Any:
+    """The model's own groups if it has any, else all its parameters with the dense weight decay."""
+    if hasattr(model, "param_groups"):
+        return model.param_groups(
+            conv_weight_decay=config.conv_weight_decay,
+            dense_weight_decay=config.dense_weight_decay,
+        )
+    return [{"params": list(model.parameters()), "weight_decay": config.dense_weight_decay}]

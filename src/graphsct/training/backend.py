@@ -1,0 +1,156 @@
+"""The backends of training: how an epoch of some runs is computed.
+
+The backend decides the speed, never the result: the same seed draws the same dropout masks, and
+the losses are equal up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from graphsct.datasets.splits import Split
+from graphsct.engine.engine import Engine, supports
+from graphsct.graph import Graph
+from graphsct.training.autograd import Autograd
+from graphsct.training.config import TrainConfig
+from graphsct.training.data import TrainingData
+from graphsct.training.seeding import dropout_generator
+from graphsct.training.selection import Scores
+
+__all__ = ["Backend", "EngineBackend", "MakeBackend", "choose_backend"]
+
+Weights = dict[str, Tensor]
+
+
+class Backend(Protocol):
+    """One or more runs of one shape under way; k is their number.
+
+    Attributes:
+        name: kept in the record of each run
+    """
+
+    name: str
+
+    def descend(self) -> Tensor:
+        """Make one training step in each run; the losses before it; shape: ``(k,)``."""
+
+    def validate(self) -> Scores:
+        """Evaluate the current weights of each run."""
+
+    def remember(self, better: Tensor) -> None:
+        """Keep the current weights of these runs as their best; shape: ``(k,)`` of bool."""
+
+    def weights(self, run: int) -> Weights:
+        """The best weights of a run so far, by their names in the model."""
+
+    def current(self, run: int) -> Weights:
+        """A copy of the current weights of a run, by their names in the model."""
+
+    def keep(self, runs: Tensor) -> None:
+        """Continue with these runs alone; shape: ``(k',)``, their numbers."""
+
+    def state(self, run: int, best: Weights | None = None) -> dict[str, Tensor]:
+        """Everything that the rest of a run depends on, random numbers included.
+
+        Args:
+            run: its number
+            best: weights that take the place of the run's best ones
+        """
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Continue a single run from its :meth:`state`, bit for bit."""
+
+
+class MakeBackend(Protocol):
+    """Starts a backend; a backend's class, for example."""
+
+    def __call__(
+        self,
+        models: Sequence[torch.nn.Module],
+        data: Sequence[TrainingData],
+        configs: Sequence[TrainConfig],
+    ) -> Backend:
+        """One model, its data and its settings per run."""
+
+
+def choose_backend(model: torch.nn.Module, data: TrainingData) -> type[EngineBackend | Autograd]:
+    """The fastest backend that can train a model on these data."""
+    graph = data.edges[0]
+    fits = (
+        supports(model)
+        and isinstance(graph, Graph)
+        and not graph.is_sample
+        and graph.device.type == data.x.device.type == "cpu"
+    )
+    return EngineBackend if fits else Autograd
+
+
+class EngineBackend:
+    """The :class:`~graphsct.engine.engine.Engine` as a backend.
+
+    Args:
+        models: of one shape, see :func:`~graphsct.training.tracks.shape_of`
+        data: one per model, with the same features and graph
+        configs: one per model
+    """
+
+    name = "engine"
+
+    def __init__(
+        self,
+        models: Sequence[torch.nn.Module],
+        data: Sequence[TrainingData],
+        configs: Sequence[TrainConfig],
+    ) -> None:
+        first = data[0]
+        scores = first.evaluate(models[0])  # the model itself refuses wrong input
+        for own in {id(own): own for own in data}.values():
+            own.check_scores(scores)
+        # Labels in the masks of another run are no secret, and test nodes are in no mask.
+        y = torch.stack([own.y for own in data]).amax(0)
+        splits = [Split(own.train, own.val, torch.zeros_like(own.val)) for own in data]
+        self._generators = [dropout_generator(config.seed) for config in configs]
+        self._engine = Engine(models, first.x, first.edges[0], y, splits, configs, self._generators)
+
+    def descend(self) -> Tensor:
+        """See :meth:`Backend.descend`."""
+        return self._engine.descend()
+
+    def validate(self) -> Scores:
+        """See :meth:`Backend.validate`."""
+        return Scores(*self._engine.validate())
+
+    def remember(self, better: Tensor) -> None:
+        """See :meth:`Backend.remember`."""
+        self._engine.remember(better)
+
+    def weights(self, run: int) -> Weights:
+        """See :meth:`Backend.weights`."""
+        return self._engine.weights(run)
+
+    def current(self, run: int) -> Weights:
+        """See :meth:`Backend.current`."""
+        return self._engine.stack.read("value", run)
+
+    def keep(self, runs: Tensor) -> None:
+        """See :meth:`Backend.keep`."""
+        self._generators = [self._generators[run] for run in runs.tolist()]
+        self._engine.keep(runs)
+
+    def state(self, run: int, best: Weights | None = None) -> dict[str, Tensor]:
+        """See :meth:`Backend.state`."""
+        tensors = self._engine.state(run)
+        if best is not None:
+            alone = self._engine.stack.take(torch.tensor([run]))
+            alone.write("best", 0, best)
+            tensors["engine.best"] = alone.flat["best"]
+        return tensors | {"random": self._generators[run].get_state()}
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """See :meth:`Backend.restore`."""
+        self._engine.restore(dict(tensors))
+        self._generators[0].set_state(tensors["random"])

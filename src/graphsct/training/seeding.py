@@ -1,0 +1,75 @@
+"""Seeds: which random numbers a run draws, and where it draws them from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+__all__ = ["GlobalRandom", "dropout_generator", "seed_of", "seeded"]
+
+
+@contextmanager
+def seeded(*seed: int) -> Iterator[None]:
+    """Seed PyTorch's generators, and restore them afterwards.
+
+    ``seeded(s)`` draws the first weights, ``seeded(s, 1)`` dropout, so that the two differ.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(seed_of(*seed))
+        yield
+
+
+def seed_of(*seed: int) -> int:
+    """Combine several numbers into one seed."""
+    if len(seed) == 1:
+        return seed[0]
+    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+
+
+def dropout_generator(seed: int) -> torch.Generator:
+    """The generator that seeds the dropout of a run; it draws the numbers of ``seeded(s, 1)``."""
+    return torch.Generator().manual_seed(seed_of(seed, 1))
+
+
+class GlobalRandom:
+    """The state of PyTorch's global generators in one run.
+
+    A model that is not of ours may draw from them, by :class:`torch.nn.Dropout` for example. They
+    belong to the whole process, so only one thread may be :meth:`active` at a time.
+
+    Args:
+        seed: of the run
+        device: of the model
+    """
+
+    def __init__(self, seed: int, device: torch.device) -> None:
+        self._devices = [device] if device.type == "cuda" else []
+        self._state: list[torch.Tensor] = []
+        with torch.random.fork_rng(self._devices):
+            torch.manual_seed(seed_of(seed, 1))
+            self._save()
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Let the global generators continue those of this run, and restore them afterwards."""
+        with torch.random.fork_rng(self._devices):
+            torch.set_rng_state(self._state[0])
+            for device, state in zip(self._devices, self._state[1:], strict=True):
+                torch.cuda.set_rng_state(state, device)
+            yield
+            self._save()
+
+    def _save(self) -> None:
+        own = [torch.cuda.get_rng_state(device) for device in self._devices]
+        self._state = [torch.get_rng_state(), *own]
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """What a checkpoint must hold."""
+        return {f"torch.{number}": state for number, state in enumerate(self._state)}
+
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Go on from :meth:`state`."""
+        self._state = [tensors[name] for name in self.state()]
