@@ -6,15 +6,15 @@ from functools import lru_cache
 
 import pytest
 import torch
-from graphsct.training.trial import Plain, seeded
 
 from graphsct import datasets
 from graphsct.distributed import Part, write_partition
-from graphsct.distributed.backend import Together
-from graphsct.distributed.noise import plan
+from graphsct.distributed.backend import DistributedRun
 from graphsct.distributed.norm import make_global
 from graphsct.training import ModelConfig, TrainConfig
-from graphsct.training.data import Problem
+from graphsct.training.autograd import AutogradRun
+from graphsct.training.data import SplitData
+from graphsct.training.seeding import seeded
 
 STEPS = 20
 CONFIG = TrainConfig(conv_weight_decay=1e-3)
@@ -23,7 +23,6 @@ PLAIN = {
     for model in ("gcn", "gcnii", "egnn")
     for control in (None, "pooled", "gated")
 }
-#: With dropout the reference is autograd's; the engine draws otherwise, see test_distributed_fit.
 OTHERS = {
     "gated_full": dict(model="gcnii", control="gated_full", dropout=0.0, activation="tanh"),
     "norm": dict(model="gcn", control="pooled", dropout=0.0, normed=True),
@@ -64,23 +63,21 @@ def make(data, settings, dtype):
     return model
 
 
-def trajectory(way):
+def trajectory(run):
     """Loss and all gradients of every step, and the validation after the last."""
     found = []
-    with seeded(5):
-        for _ in range(STEPS):
-            loss = way.descend()
-            found.append([loss, *(weight.grad.clone() for weight in way.model.parameters())])
-    return [*found, way.validate()]
+    for _ in range(STEPS):
+        loss = run.descend()
+        found.append([loss, *(weight.grad.clone() for weight in run.model.parameters())])
+    return [*found, [run.validate()]]
 
 
 @lru_cache
 def by_one(name, dtype):
     data = components()
-    problem = Problem.of(data)
-    graph = problem.edges[0].to(dtype)
-    problem = replace(problem, x=problem.x.to(dtype), edges=(graph,))
-    return trajectory(Plain(make(data, MODELS[name], dtype), problem, CONFIG))
+    own = SplitData.of(data)
+    own = replace(own, x=own.x.to(dtype), edges=(own.edges[0].to(dtype),))
+    return trajectory(AutogradRun(make(data, MODELS[name], dtype), own, CONFIG))
 
 
 def by_many(folder, dtype, names):
@@ -91,8 +88,7 @@ def by_many(folder, dtype, names):
         settings = MODELS[name]
         model = make(part, settings, dtype)
         make_global(model)
-        noise = plan(model, part, 0, engine=False)
-        found[name] = trajectory(Together(model, part.problem(), CONFIG, noise))
+        found[name] = trajectory(DistributedRun(model, part, part.data(), CONFIG, 0))
     return found
 
 

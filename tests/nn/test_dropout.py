@@ -1,10 +1,11 @@
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from graphsct.nn.dropout import Lanes, Rate, dropout
+from graphsct.nn.dropout import Lanes, Masks, Rate, dropout
 
 RATES = [0.1, 0.25, 0.5, 0.6, 0.9, 0.999, 1e-4]
 COUNT = 1_000_000
@@ -89,3 +90,63 @@ def test_lanes_are_uniform():
         counts = torch.bincount(lanes // (levels // 256), minlength=256)
         assert len(counts) == 256
         assert max(deviations(int(c), COUNT, 1 / 256) for c in counts) < 5
+
+
+TRAIN = torch.tensor([False, True, True, False, True])
+
+
+def masks(seed=3):
+    return Masks(torch.Generator().manual_seed(seed), TRAIN)
+
+
+def expected(stream, shape, p):
+    """The mask that the next words of a stream make."""
+    rate, count = Rate(p), math.prod(shape)
+    words = torch.from_numpy(stream.words(rate.words(count)).view("int64"))
+    return (rate.lanes(words, count).view(shape) > rate.threshold) / rate.keep
+
+
+def test_masks_take_the_words_of_one_stream_in_the_order_of_the_calls():
+    own, ones = masks(), torch.ones(5, 3)
+    stream = Lanes(torch.Generator().manual_seed(3))
+    for _ in range(2):  # every epoch seeds the stream anew
+        with own.active():
+            found = [
+                dropout(torch.ones(7), 0.5, kind="values"),
+                dropout(ones, 0.3),
+                dropout(ones, 0.6, kind="output"),
+                dropout(ones, 0.5),
+            ]
+        stream.reseed()
+        assert_close(found[0], expected(stream, (7,), 0.5))
+        assert_close(found[1], expected(stream, (5, 3), 0.3))
+        assert_close(found[2][TRAIN], expected(stream, (3, 3), 0.6))
+        assert_close(found[3], expected(stream, (5, 3), 0.5))
+
+
+def test_masks_are_active_inside_of_their_context_only():
+    ones = torch.ones(50, 3)
+    torch.manual_seed(1)
+    outside = dropout(ones, 0.5)
+    torch.manual_seed(1)
+    with Masks(torch.Generator().manual_seed(2), torch.ones(50, dtype=torch.bool)).active():
+        inside = dropout(ones, 0.5)
+    assert dropout(ones, 0.5).equal(outside)  # PyTorch's generator was left alone
+    assert not inside.equal(outside)
+
+
+def test_an_epoch_without_dropout_draws_nothing():
+    own = masks()
+    before = own.generator.get_state()
+    with own.active():
+        pass
+    assert own.generator.get_state().equal(before)
+
+
+def test_threads_have_their_own_masks():
+    ones = torch.ones(5, 3)
+    with masks().active():
+        alone = dropout(ones, 0.5)
+    with masks().active(), ThreadPoolExecutor(1) as pool:
+        pool.submit(dropout, ones, 0.5).result()
+        assert dropout(ones, 0.5).equal(alone)

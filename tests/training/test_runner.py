@@ -47,6 +47,14 @@ def test_a_run_that_diverges_leaves_and_the_others_do_not_notice(data):
         assert (best[run].best_epoch, best[run].epochs) == (alone.best_epoch, 30)
 
 
+def test_all_runs_may_leave_between_two_epochs(data):
+    runner = Runner([build(data, 0)], [SplitData.of(data)], [CONFIG])
+    for _ in runner.epochs():
+        runner.leave([0])
+        assert runner.over == []
+    assert runner.epoch == 1
+
+
 def test_labels_of_test_nodes_change_nothing(data):
     other = data.clone()
     other.y = torch.where(data.test_mask, (data.y + 1) % 3, data.y)

@@ -106,9 +106,8 @@ class SharedData(SplitData):
     def test_accuracy(self, model: torch.nn.Module) -> float:
         """Share of the test nodes of all processes that a model gets right."""
         right = (self.evaluate(model).argmax(dim=1) == self.y)[self.split.test]
-        found, count = total(
-            torch.stack([right.double().sum(), right.new_tensor(len(right)).double()])
-        )
+        own = torch.tensor([right.sum(), len(right)], device=right.device)
+        found, count = total(own).tolist()
         return float(found / count)
 
 

@@ -90,7 +90,7 @@ class AutogradRun:
             part, _, rest = name.partition(".")
             parts.setdefault(part, {})[rest] = tensor
         self.model.load_state_dict(parts["model"])
-        self.best = parts["best"]
+        self.best = parts.get("best", {})
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in parts.get("adam", {}).items():
             index, _, key = name.partition(".")

@@ -52,8 +52,7 @@ def open_folder(
             )
     elif folder.is_dir() and any(folder.iterdir()):
         raise TrainingError(
-            f"{folder} is not empty and no run folder (it has no {CONFIG}); use another "
-            "folder=..."
+            f"{folder} is not empty and no run folder (it has no {CONFIG}); use another folder=..."
         )
     with saving(folder):
         write_json(path, settings)

@@ -97,7 +97,8 @@ class Runner:
         """The runs that have waited long enough or reached their last epoch."""
         if self.epoch >= self.limit:
             return list(self.going)
-        return [self.going[place] for place in self._selection.stopped.nonzero()[:, 0].tolist()]
+        stopped = self._selection.stopped.tolist()
+        return [run for run, over in zip(self.going, stopped, strict=True) if over]
 
     def epochs(
         self, until: float = math.inf, stop: Callable[[], bool] = lambda: False
@@ -110,8 +111,9 @@ class Runner:
         """
         while self.going and self.epoch < until and not stop():
             self._step()
+            gone = {*self.over, *self.diverged}
             yield
-            self.leave({*self.over, *self.diverged})
+            self.leave(gone)
 
     def _step(self) -> None:
         """Train for one epoch, validate, and keep the weights that are the best so far."""
@@ -191,9 +193,9 @@ class Runner:
         if len(rest) == len(self.going):
             return
         self.going = [self.going[place] for place in rest]
+        self._selection.keep(torch.tensor(rest, dtype=torch.long))
         if not self.going:
             return
-        self._selection.keep(torch.tensor(rest))
         left = {self._track_of[run] for run in self.going}
         if len(left) < len(self._tracks):
             places = [place for place, track in enumerate(self._tracks) if track in left]

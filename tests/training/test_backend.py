@@ -1,0 +1,138 @@
+"""The engine and autograd compute the same runs; see tests/distributed for the third backend."""
+
+import copy
+from dataclasses import replace
+
+import pytest
+import torch
+from backends import CASES, CONFIG, build, check_losses, losses, make_data, name_of
+
+from graphsct.training.autograd import Autograd
+from graphsct.training.backend import EngineBackend, choose_backend
+from graphsct.training.data import SplitData
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["dense", "sparse"])
+def data(request):
+    data = make_data(request.param)
+    data.x = data.x.double()
+    return data
+
+
+@pytest.fixture
+def own(data):
+    return SplitData.of(data)
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_the_engine_and_autograd_give_the_same_losses(data, own, case):
+    by_engine, engine = losses(build(data, case), own)
+    by_autograd, _ = losses(build(data, case), own, Autograd)
+    by_hook, autograd = losses(build(data, case, hooked=True), own)
+    assert (engine, autograd) == ("engine", "autograd")
+    check_losses(by_autograd, by_engine)
+    assert torch.equal(by_hook, by_autograd)
+
+
+def begin(kind, data, own, seeds, case=CASES[4]):
+    configs = [replace(CONFIG, seed=seed) for seed in seeds]
+    models = [build(data, case) for _ in seeds]
+    return kind(models, [own] * len(models), configs), models
+
+
+BACKENDS = pytest.mark.parametrize("kind", [EngineBackend, Autograd])
+
+
+@BACKENDS
+def test_runs_do_not_depend_on_those_beside_them(data, own, kind):
+    both, _ = begin(kind, data, own, [3, 5])
+    one, _ = begin(kind, data, own, [5])
+    for _ in range(4):
+        assert both.descend()[1].item() == pytest.approx(one.descend().item(), rel=1e-12)
+    both.keep(torch.tensor([1]))
+    assert both.descend().item() == pytest.approx(one.descend().item(), rel=1e-10)
+
+
+@BACKENDS
+def test_a_state_is_all_that_the_rest_depends_on(data, own, kind):
+    first, _ = begin(kind, data, own, [3, 5])
+    for _ in range(3):
+        first.descend()
+    first.remember(torch.tensor([False, True]))
+    first.descend()
+    state = copy.deepcopy(first.state(1))
+    second, _ = begin(kind, data, own, [7])
+    second.restore(state)
+    for name, weight in first.weights(1).items():
+        assert torch.equal(second.weights(0)[name], weight)
+    torch.rand(1)  # the caller's random numbers have nothing to do with it
+    assert second.descend().item() == pytest.approx(first.descend()[1].item(), rel=1e-10)
+    assert second.validate().val_loss.item() == pytest.approx(
+        first.validate().val_loss[1].item(), rel=1e-10
+    )
+
+
+@BACKENDS
+def test_other_weights_may_take_the_place_of_the_best(data, own, kind):
+    first, _ = begin(kind, data, own, [3, 5])
+    first.remember(torch.tensor([True, True]))
+    first.descend()
+    current = first.current(1)
+    second, _ = begin(kind, data, own, [5])
+    second.restore(first.state(1, current))
+    for name, weight in second.weights(0).items():
+        assert torch.equal(weight, current[name])
+    assert not torch.equal(first.weights(1)["input.weight"], current["input.weight"])
+
+
+@BACKENDS
+def test_remembered_weights_stay_as_they_were(data, own, kind):
+    backend, _ = begin(kind, data, own, [3])
+    backend.descend()
+    backend.remember(torch.tensor([True]))
+    before = {name: weight.clone() for name, weight in backend.weights(0).items()}
+    assert all(torch.equal(before[k], weight) for k, weight in backend.current(0).items())
+    backend.descend()
+    assert all(torch.equal(before[k], weight) for k, weight in backend.weights(0).items())
+    assert not torch.equal(before["output.bias"], backend.current(0)["output.bias"])
+
+
+def test_the_fastest_backend_that_fits_is_chosen(data, own):
+    model = build(data, CASES[0])
+    assert choose_backend(model, own) is EngineBackend
+    assert choose_backend(build(data, CASES[0], hooked=True), own) is Autograd
+    assert choose_backend(build(data, {**CASES[0], "norm": "BatchNorm"}), own) is Autograd
+    sample = replace(own, edges=(data.graph.subgraph(torch.arange(80)),))
+    assert choose_backend(model, sample) is Autograd
+
+
+class Dropping(torch.nn.Module):
+    """Draws from PyTorch's global generator."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(7, 3).double()
+        torch.nn.init.ones_(self.linear.weight)
+        torch.nn.init.zeros_(self.linear.bias)
+
+    def forward(self, x, edge_index):
+        return self.linear(torch.nn.functional.dropout(x, 0.5, self.training))
+
+
+def test_models_that_use_the_global_generator_have_their_own_numbers(data):
+    plain = SplitData.of(data, model=Dropping())
+
+    def begin(*seeds):
+        configs = [replace(CONFIG, seed=seed) for seed in seeds]
+        return Autograd([Dropping() for _ in seeds], [plain] * len(seeds), configs)
+
+    both, one, other = begin(3, 5), begin(3), begin(5)
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    for _ in range(3):
+        assert both.descend().tolist() == [one.descend().item(), other.descend().item()]
+        both.validate()
+    assert torch.equal(torch.get_rng_state(), before)
+    again = begin(9)
+    again.restore(copy.deepcopy(both.state(1)))
+    assert again.descend().item() == both.descend()[1].item()
