@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from graphsct import TrainingError, datasets
 from graphsct.training import ModelConfig, TrainConfig, fit
+from graphsct.training.checkpoint import SingleRunFolder
 from graphsct.training.seeding import seeded
 
 CONFIG = TrainConfig(epochs=40, checkpoint_every=5)
@@ -185,6 +186,27 @@ def test_a_loss_that_is_not_finite_keeps_the_last_good_checkpoint(data, tmp_path
 def test_a_learning_rate_that_is_too_large_is_said_so(data):
     with pytest.raises(TrainingError, match=r"in epoch \d+ .*Lower learning_rate, which is 1e\+20"):
         fit(build(norm=None), data, TrainConfig(learning_rate=1e20))
+
+
+@pytest.mark.parametrize("patience", [3, 100])
+def test_a_run_that_was_killed_after_its_last_epoch_trains_no_more(
+    data, tmp_path, monkeypatch, patience
+):
+    config = TrainConfig(epochs=60, patience=patience, checkpoint_every=1)
+    expected = fit(build(), data, config)
+
+    def die(self, run, weights):
+        raise StopError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SingleRunFolder, "finish", die)
+        with pytest.raises(StopError):
+            fit(build(), data, config, folder=tmp_path)
+    model = build()
+    run = fit(model, data, config, folder=tmp_path, callbacks=[stop_at(1)])
+    assert run.history == expected.history
+    assert run.test_accuracy == expected.test_accuracy
+    assert (tmp_path / "run.json").is_file()
 
 
 def press_ctrl_c(epoch, times=1):

@@ -137,14 +137,18 @@ class _Group:
             share = (time.perf_counter() - started) / len(runner.going)
             for run in runner.going:
                 self.seconds[runs[run].candidate] += share
-                self.last[runs[run]] = runner.best(run)
             for candidate in {runs[run].candidate for run in runner.diverged} & self.going:
                 self.going.remove(candidate)
                 self.judge.diverged(candidate, self.seconds[candidate])
-            for run in runner.over:
+            over = runner.over
+            for run in over:
+                self.last[runs[run]] = runner.best(run)
+            for run in over:
                 self._end(runs[run].candidate)
             self._leave(runner, runs)
             started = time.perf_counter()
+        for run in runner.going:
+            self.last[runs[run]] = runner.best(run)
 
     def _leave(self, runner: Runner, runs: Sequence[_Run]) -> None:
         """Take the runs of candidates that were given up out of the training."""

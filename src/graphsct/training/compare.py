@@ -81,8 +81,7 @@ def check_compare(model: ModelConfig, compare: bool) -> None:
     """Refuse to compare a model without control with itself."""
     if compare and model.control is None:
         raise TrainingError(
-            "there is no control to compare with; use control='pooled' or control='gated', or "
-            "compare=False"
+            "there is no control to compare with; use control='pooled' or control='gated'"
         )
 
 

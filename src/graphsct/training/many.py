@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 from collections import defaultdict
@@ -15,6 +16,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from graphsct.datasets.splits import Split
 from graphsct.errors import ModelError, TrainingError
+from graphsct.nn.model import Model
 from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.checkpoint import SingleRunFolder
 from graphsct.training.config import TrainConfig
@@ -111,7 +113,7 @@ def make_jobs(
     read: dict[Hashable, SplitData] = {}
     jobs = []
     for model, config, split in zip(models, configs, splits, strict=True):
-        key = id(split) if isinstance(split, tuple) else split, _kind(model)
+        key = id(split) if isinstance(split, tuple) else split, _signature(model)
         if key not in read:
             read[key] = SplitData.of(data, split, model=model)
         _materialize(model, read[key], config)
@@ -119,9 +121,9 @@ def make_jobs(
     return jobs
 
 
-def _kind(model: torch.nn.Module) -> Hashable:
-    """Models of one kind get the same arguments."""
-    return type(model), type(model).forward
+def _signature(model: torch.nn.Module) -> Hashable:
+    """Equal for models that get the same arguments."""
+    return isinstance(model, Model), str(inspect.signature(model.forward))
 
 
 def _materialize(model: torch.nn.Module, data: TrainingData, config: TrainConfig) -> None:

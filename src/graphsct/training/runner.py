@@ -284,6 +284,8 @@ class _Training:
         runner, every = self.runner, self.jobs[0].config.checkpoint_every
         if len(self.jobs) == 1:
             self._resume(self.jobs[0].store)
+            self._finish(runner.over)  # it may have ended with its last checkpoint
+            runner.leave(runner.over)
         for _ in runner.epochs():
             self._tell()
             stopped = stop()
