@@ -310,3 +310,21 @@ def test_each_model_has_its_own_callbacks(data):
     callbacks = [[records.append] for records in seen]
     runs = fit_many(build(data, range(2)), data, configs, callbacks=callbacks)
     assert [tuple(records) for records in seen] == [run.history for run in runs]
+
+
+def test_twins_by_autograd_may_end_at_different_epochs(data):
+    cases = [(seed, rule) for rule in ("val_accuracy", "val_loss") for seed in range(3)]
+    configs = [replace(CONFIG, seed=seed, select=rule, patience=5) for seed, rule in cases]
+
+    def models():
+        return build(data, [seed for seed, _ in cases], norm="BatchNorm", depth=3)
+
+    trained = models()
+    together = fit_many(trained, data, configs)
+    ones = models()
+    alone = [fit(m, data, c, progress=False) for m, c in zip(ones, configs, strict=True)]
+    assert [run.history for run in together] == [run.history for run in alone]
+    assert any(alone[seed].epochs != alone[seed + 3].epochs for seed in range(3))
+    for one, other in zip(ones, trained, strict=True):
+        for key, value in one.state_dict().items():
+            assert torch.equal(other.state_dict()[key], value)

@@ -158,16 +158,15 @@ def train_many(
 
 def _batches(jobs: Sequence[Job], at_once: int | None) -> Iterator[list[int]]:
     """Numbers of jobs to train together: as many of a shape as there is room for."""
-    shapes: dict[tuple[bool, Hashable, Hashable], list[int]] = defaultdict(list)
+    shapes: dict[tuple[bool, Hashable], list[int]] = defaultdict(list)
     for i, job in enumerate(jobs):
         if job.store is not None and job.store.begun:
             yield [i]
         else:
             stacked = _is_stackable(job)
             key = shape_of(job.model, job.config) if stacked else (type(job.model),)
-            limits = job.config.epochs, job.config.patience, job.config.checkpoint_every
-            shapes[stacked, key, limits].append(i)
-    for (stacked, *_), alike in shapes.items():
+            shapes[stacked, key].append(i)
+    for (stacked, _), alike in shapes.items():
         first = jobs[alike[0]]
         most = (at_once or room(first.model, first.data)) if stacked else 1
         yield from _parts(_twins(alike, jobs), most)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -74,18 +75,22 @@ class Runner:
         self.diverged: list[int] = []
         self._track_of = tracks(models, data, configs)
         self._tracks = list(dict.fromkeys(self._track_of))  # those that are trained
+        # The best weights of runs that share a track; the backend keeps those of the others.
+        self._shared: dict[int, dict[str, Tensor]] = {
+            run: {} for run, track in enumerate(self._track_of) if self._track_of.count(track) > 1
+        }
         make = backend or choose_backend(models[0], data[0])
         self.backend = make(
-            [models[track] for track in self._tracks],
+            # A run that is over gets its best weights while others still train on its track.
+            [
+                copy.deepcopy(models[track]) if track in self._shared else models[track]
+                for track in self._tracks
+            ],
             [data[track] for track in self._tracks],
             [configs[track] for track in self._tracks],
         )
         rules = [config.select for config in configs]
         self._selection = Selection(rules, configs[0].patience, (len(models),))
-        # The best weights of runs that share a track; the backend keeps those of the others.
-        self._shared: dict[int, dict[str, Tensor]] = {
-            run: {} for run, track in enumerate(self._track_of) if self._track_of.count(track) > 1
-        }
 
     @property
     def epoch(self) -> int:

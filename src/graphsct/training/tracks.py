@@ -16,24 +16,24 @@ __all__ = ["shape_of", "tracks"]
 
 _PLAIN = (bool, int, float, str)
 _RATES = ("dropout", "conv_dropout")
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _OF_ANY_MODULE = frozenset(vars(torch.nn.Module()))
 
 
 def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
     """A key that is equal for models of :mod:`graphsct.nn` that can be trained together."""
-    parts = [
-        (path, type(part), name, value)
+    parts = [(path, type(part)) for path, part in model.named_modules()]
+    settings = [
+        (path, name, value)
         for path, part in model.named_modules()
-        for name, value in [("", None), *vars(part).items()]
-        if name == "" or (isinstance(value, _PLAIN) and name != "training")
-        if path or name not in _RATES
+        for name, value in _settings(part).items()
+        if isinstance(value, _PLAIN) and (path or name not in _RATES)
     ]
     weights = [(name, value.shape, value.dtype) for name, value in model.named_parameters()]
     limits = config.epochs, config.patience, config.checkpoint_every
     # A run without dropout would draw random numbers for it beside one with it.
-    dropped = tuple(getattr(model, name, 0) > 0 for name in _RATES)
-    return tuple(parts), tuple(weights), limits, dropped
+    dropped = tuple(getattr(model, name) > 0 for name in _RATES)
+    return tuple(parts), tuple(settings), tuple(weights), limits, dropped
 
 
 def tracks(
