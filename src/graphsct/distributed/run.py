@@ -70,7 +70,7 @@ def fit(
         if over is not None:
             model.load_state_dict(lead_tensors(lambda: _weights(store)))
             model.eval()
-            return Run.from_dict(*over)
+            return Run.from_dict(over)
         model.load_state_dict(lead_tensors(model.state_dict))
         model.to(device())
         problem = part.problem(split)
@@ -107,14 +107,14 @@ def _train(
 
 
 def _finished(store: SingleRunFolder | None, stack: ExitStack) -> Any:
-    """Values of a run that is over, and its history; ``None`` if it is not."""
+    """The values of a finished run with its history, ``None`` if it is not finished."""
     if store is None:
         return None
     found = stack.enter_context(store).finished()
     if found is None:
         return None
     run = found[0]
-    return run.to_dict(), [record._asdict() for record in run.history]
+    return {**run.to_dict(), "history": [record._asdict() for record in run.history]}
 
 
 def _weights(store: SingleRunFolder | None) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Activations by name."""
+"""The registry of activations by name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SReLU(torch.nn.Module):
         return f"{len(self.offset)}, offset={self.initial_offset}"
 
 
-#: From a name to a function that makes the activation of a layer with so many channels.
+#: The activations by name. Each is a function of the number of channels that makes one.
 ACTIVATIONS: dict[str, Callable[[int], torch.nn.Module]] = {
     "relu": lambda channels: torch.nn.ReLU(),
     "leaky_relu": lambda channels: torch.nn.LeakyReLU(0.01),
