@@ -8,7 +8,13 @@ from dataclasses import dataclass, fields, replace
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
-from cattrs import BaseValidationError, ClassValidationError, Converter, ForbiddenExtraKeysError
+from cattrs import (
+    BaseValidationError,
+    ClassValidationError,
+    Converter,
+    ForbiddenExtraKeysError,
+    IterableValidationError,
+)
 from cattrs.cols import (
     homogenous_tuple_structure_factory,
     is_namedtuple,
@@ -96,8 +102,8 @@ class Record:
             return _CONVERTER.structure(values, cls)
         except BaseValidationError as error:
             cause = _explain(error, cls)
-            raise cause if isinstance(cause, GraphsctError) else form.error(
-                f"{cause}{form.way_out}"
+            raise (
+                cause if isinstance(cause, GraphsctError) else form.error(f"{cause}{form.way_out}")
             ) from None
 
     @classmethod
@@ -169,9 +175,9 @@ def _explain(error: Any, kind: Any, path: str = "", hint: Any = None) -> Graphsc
         flat = note.name in getattr(error.cl, "_format", _Format()).flat
         inner = path if flat else f"{path}.{note.name}".lstrip(".")
         return _explain(cause, error.cl, inner, note.type)
-    if isinstance(error, BaseValidationError):  # of an item of a list
-        cause, note = error.group_exceptions()[0][0]
-        return _explain(cause, kind, f"{path}[{note.index}]", note.type)
+    if isinstance(error, IterableValidationError):
+        cause, item = error.group_exceptions()[0][0]
+        return _explain(cause, kind, f"{path}[{item.index}]", item.type)
     return f"{path or f'the {noun}'} cannot be read: {error}"
 
 
@@ -225,6 +231,10 @@ def _is_record(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Record)
 
 
+def _is_dict(kind: Any) -> bool:
+    return bool(get_origin(kind) is dict)
+
+
 def _is_tuple(kind: Any) -> bool:
     return get_origin(kind) is tuple and get_args(kind)[-1] is ...
 
@@ -234,9 +244,7 @@ def _make_converter() -> Converter:
     for kind in (bool, int, str):
         converter.register_structure_hook(kind, _strict(kind))
     converter.register_structure_hook(float, _strict(float, int))
-    converter.register_structure_hook_func(
-        lambda kind: get_origin(kind) is dict, _from(Mapping, lambda value, _: dict(value))
-    )
+    converter.register_structure_hook_func(_is_dict, _from(Mapping, lambda value, _: dict(value)))
     converter.register_structure_hook_factory(_is_tuple, _structure_tuple)
     converter.register_structure_hook_factory(is_namedtuple, _structure_named_tuple)
     converter.register_unstructure_hook_factory(is_namedtuple, namedtuple_dict_unstructure_factory)

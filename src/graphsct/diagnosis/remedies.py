@@ -16,8 +16,8 @@ from graphsct.diagnosis.calling import trainable
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
 from graphsct.errors import ModelError
-from graphsct.nn import GCNII, add_control
-from graphsct.training.config import MODELS, ModelConfig, TrainConfig
+from graphsct.nn import GCNII, Model, add_control
+from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
@@ -187,7 +187,7 @@ def _train(
                 untried[recipe.name] = str(error)
                 continue
             configs = [replace(recipe.config, seed=seed) for seed in seeds]
-            ours = isinstance(models[0], tuple(MODELS.values()))
+            ours = isinstance(models[0], Model)
             with Progress(len(models), recipe.config.epochs, recipe.name) as bar:
                 runs = fit_many(
                     models,

@@ -18,8 +18,8 @@ __all__ = ["EnergeticGNN"]
 
 @register
 class EnergeticGNN(Model):
-    r"""The energetic network, EGNN, of `"Dirichlet Energy Constrained Learning for Deep Graph Neural
-    Networks" <https://arxiv.org/abs/2107.02392>`_ (Zhou et al., 2021), with control.
+    r"""The energetic network, EGNN, of `"Dirichlet Energy Constrained Learning for Deep Graph
+    Neural Networks" <https://arxiv.org/abs/2107.02392>`_ (Zhou et al., 2021), with control.
 
     .. math::
         \mathbf H^l = \sigma\big(((1 - c_{\min}) \mathbf G \mathbf H^{l-1} + \beta \mathbf H^0 +

@@ -153,6 +153,11 @@ class ModelConfig(Config):
                     "is only for 'leaky_relu'"
                 )
 
+    @property
+    def title(self) -> str:
+        """The model's name in tables and figures."""
+        return MODELS[self.model].title
+
     def to_dict(self) -> dict[str, Any]:
         """All settings by name; further options only if there are any."""
         values = super().to_dict()

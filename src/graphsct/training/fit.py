@@ -15,8 +15,9 @@ from torch.nn.parameter import UninitializedParameter
 
 from graphsct.datasets.splits import Split
 from graphsct.errors import ModelError, TrainingError
+from graphsct.nn import Model
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
-from graphsct.training.config import MODELS, TrainConfig
+from graphsct.training.config import TrainConfig
 from graphsct.training.data import Problem
 from graphsct.training.fingerprint import identify
 from graphsct.training.interrupt import interruptible
@@ -67,7 +68,7 @@ def fit(
         (20, 20)
     """
     config = config or TrainConfig()
-    problem = Problem.of(data, split, plain=not isinstance(model, tuple(MODELS.values())))
+    problem = Problem.of(data, split, plain=not isinstance(model, Model))
     _materialize(model, problem, config)
     with ExitStack() as stack:
         store = None

@@ -14,9 +14,10 @@ import torch
 
 from graphsct.datasets.splits import Split
 from graphsct.errors import TrainingError
+from graphsct.nn import Model
 from graphsct.training.batch import Batch, shape_of, tracks
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
-from graphsct.training.config import MODELS, TrainConfig
+from graphsct.training.config import TrainConfig
 from graphsct.training.data import Blind, Problem
 from graphsct.training.fingerprint import identify
 from graphsct.training.fit import check_finite, fit
@@ -85,7 +86,7 @@ def fit_many(
     for name, given in (("configs", configs), ("splits", splits), ("folders", places)):
         if len(given) != k:
             raise TrainingError(f"there are {k} models and {len(given)} {name}; give one for each")
-    plain = [not isinstance(model, tuple(MODELS.values())) for model in models]
+    plain = [not isinstance(model, Model) for model in models]
     problems = [Problem.of(data, split, plain=p) for split, p in zip(splits, plain, strict=True)]
     alone: list[int] = []
     shapes: dict[Any, list[int]] = {}
