@@ -126,7 +126,9 @@ CONTROLS: dict[str, type[_Pooled] | type[_Gated] | type[_GatedFull]] = {
 
 
 class SmoothnessControl(torch.nn.Module):
-    r"""The learnable term that a layer adds before its activation to control its smoothness.
+    r"""The learnable term that a layer adds before its activation to control its smoothness, of
+    `"Learning to Control the Smoothness of Graph Convolutional Network Features"
+    <https://arxiv.org/abs/2410.14604>`_ (Wang et al., 2024).
 
     .. math::
         \mathbf B = \mathbf Q \mathbf A, \qquad

@@ -123,7 +123,8 @@ class GCN(Model):
             norm=norm,
         )
 
-    def _convolve(
+    def convolve(
         self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
     ) -> Any:
+        """Apply one convolution, whose initial features are optional."""
         return conv(x, graph, x_0=x_0, pooled_0=pooled_0)

@@ -173,15 +173,24 @@ class Model(torch.nn.Module):
             self.convs, self.norms[1:], self.activations[1:], strict=True
         ):
             dropped = dropout(x, self.conv_dropout, self.training, graph.noise)
-            x = activation(norm(self._convolve(conv, dropped, x_0, graph, pooled_0)))
+            x = activation(norm(self.convolve(conv, dropped, x_0, graph, pooled_0)))
             if return_layers:
                 layers.append(x)
         out: Tensor = self.output(dropout(x, self.dropout, self.training, graph.noise))
         return (out, layers) if return_layers else out
 
-    def _convolve(
+    def convolve(
         self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
     ) -> Any:
+        """Apply one convolution; override it for convolutions that take other arguments.
+
+        Args:
+            conv: the convolution
+            x: features after dropout; shape: ``(n, d)``
+            x_0: initial features; shape: ``(n, d)``
+            graph: the graph
+            pooled_0: ``graph.pool(x_0)`` if a control needs it; shape: ``(m, d)``
+        """
         return conv(x, x_0, graph, pooled_0=pooled_0)
 
     def penalty(self) -> Tensor:
@@ -244,11 +253,12 @@ def register(model: M) -> M:
         raise ModelError(
             f"{model.__name__} takes {', '.join(sizes)} first, expected {', '.join(expected)}"
         )
-    there = MODELS.get(model.name)
-    if there is not None and there.__qualname__ != model.__qualname__:
+    owner = MODELS.get(model.name, model)
+    # A file that is executed again defines the same class anew.
+    if (owner.__module__, owner.__qualname__) != (model.__module__, model.__qualname__):
         raise ModelError(
-            f"the name {model.name!r} belongs to {there.__qualname__}: give {model.__qualname__} "
-            "another name"
+            f"the name {model.name!r} belongs to {owner.__qualname__} of {owner.__module__}: give "
+            f"{model.__qualname__} another name"
         )
     MODELS[model.name] = model
     return model
