@@ -78,3 +78,8 @@ def test_a_file_may_be_executed_again(monkeypatch):
     monkeypatch.setitem(MODELS, "mine", first)
     assert register(second) is MODELS["mine"] is second
     assert ModelConfig("mine").title == "Mine"
+
+
+def test_a_class_of_the_same_name_in_another_file_is_another_model():
+    with pytest.raises(ModelError, match="'gcn' belongs to GCN of graphsct"):
+        register(type("GCN", (GCN,), {"name": "gcn", "title": "GCN"}))

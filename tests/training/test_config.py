@@ -1,8 +1,8 @@
 import json
 
+import own_model  # noqa: F401 (registers the model "hops")
 import pytest
 import torch
-from own_model import HopNetwork
 
 from graphsct import ModelError, TrainingError, datasets
 from graphsct.nn import GCN, GCNII, MODELS, EnergeticGNN
@@ -97,7 +97,7 @@ def test_a_users_model_is_built_and_trained_by_its_name():
     assert ModelConfig.from_json(config.to_json()) == config
     assert config.title == "Hop network"
     model = config.build(data)
-    assert type(model) is HopNetwork
+    assert type(model) is MODELS["hops"]
     assert (model.num_layers, model.hops, model.dropout) == (3, 2, 0.5)
     results = run_seeds(config, data, TrainConfig(epochs=30, learning_rate=0.05), range(2))
     assert len({run.val_loss for run in results.runs}) == 2
@@ -119,7 +119,7 @@ def test_a_model_without_dropout_keeps_the_default_silent(monkeypatch):
 
     monkeypatch.setitem(MODELS, "plain", Plain)
     assert ModelConfig(model="plain").build(datasets.demo()).dropout == 0
-    with pytest.raises(ModelError, match="dropout is not for plain, only for .*gcn and gcnii"):
+    with pytest.raises(ModelError, match=r"dropout is not for plain, only for .*gcn and gcnii"):
         ModelConfig(model="plain", dropout=0.2)
 
 

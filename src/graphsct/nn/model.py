@@ -5,6 +5,7 @@ registry of models by name.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
@@ -254,11 +255,15 @@ def register(model: M) -> M:
             f"{model.__name__} takes {', '.join(sizes)} first, expected {', '.join(expected)}"
         )
     owner = MODELS.get(model.name, model)
-    # A file that is executed again defines the same class anew.
-    if (owner.__module__, owner.__qualname__) != (model.__module__, model.__qualname__):
+    # A file that is executed again, perhaps under another module name, defines the class anew.
+    if (_file(owner), owner.__qualname__) != (_file(model), model.__qualname__):
         raise ModelError(
             f"the name {model.name!r} belongs to {owner.__qualname__} of {owner.__module__}: give "
             f"{model.__qualname__} another name"
         )
     MODELS[model.name] = model
     return model
+
+
+def _file(model: type[Model]) -> str | None:
+    return getattr(sys.modules.get(model.__module__), "__file__", None)
