@@ -121,12 +121,13 @@ def worker(options: argparse.Namespace) -> None:
     from graphsct.distributed import Part
     from graphsct.distributed.backend import Distributed
     from graphsct.distributed.collectives import gather, joined, rank
+    from graphsct.nn import MODELS
     from graphsct.training import ModelConfig, TrainConfig
 
     torch.set_num_threads(1)
     with joined(600.0):
         part = Part.load(options.worker)
-        control = {"gcn": "pooled", "gcnii": "gated"}[options.model]
+        control = MODELS[options.model].default_control
         config = ModelConfig(
             model=options.model, control=control, depth=options.depth, hidden=options.width
         )
@@ -156,20 +157,20 @@ def worker(options: argparse.Namespace) -> None:
 
 def compare(path: Path) -> None:
     """Print what the cost model says of each row, and what was measured."""
-    from graphsct.distributed.cost import Job, Machine, Share, fit_prices, quote
+    from graphsct.distributed.cost import Machine, Measurement, fit_prices, quote
 
-    measured = json.loads(path.read_text(encoding="utf-8"))["epochs"]
-    fitted = fit_prices(row for row in measured if not row["held_out"])
+    epochs = json.loads(path.read_text(encoding="utf-8"))["epochs"]
+    measured = [Measurement.from_dict(values) for values in epochs]
+    fitted = fit_prices(row for row in measured if not row.held_out)
     for row in measured:
-        job, own = Job(**row["job"]), Share(**row["share"])
-        found = quote(job, row["processes"], Machine(gigabits=None), own=own, at=fitted)
-        time_off = sum(found.seconds.values()) / row["seconds"] - 1
-        memory_off = sum(found.bytes.values()) / row["bytes"] - 1
-        mark = "held out" if row["held_out"] else "fitted"
+        found = quote(row.job, row.processes, Machine(gigabits=None), own=row.share, at=fitted)
+        time_off = sum(found.seconds.values()) / row.seconds - 1
+        memory_off = sum(found.bytes.values()) / row.bytes - 1
+        mark = "held out" if row.held_out else "fitted"
         print(
-            f"{row['name']:44} {mark:9} {row['seconds']:7.2f} s {time_off:+5.0%}   "
-            f"{row['bytes'] / 1e9:6.2f} GB {memory_off:+5.0%}   "
-            f"{row['sent_per_layer'] / 1e6:7.1f} MB a layer"
+            f"{row.name:44} {mark:9} {row.seconds:7.2f} s {time_off:+5.0%}   "
+            f"{row.bytes / 1e9:6.2f} GB {memory_off:+5.0%}   "
+            f"{row.sent_per_layer / 1e6:7.1f} MB per layer"
         )
 
 

@@ -63,7 +63,7 @@ def test_finalists_are_told(out):
 
 def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
     def press(self, study):
-        if study.counts()["trials"] == 2:
+        if study.counts().trials == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(SearchProgress, "__call__", press)

@@ -20,7 +20,7 @@ def test_degrees_and_components_of_a_graph_one_can_count():
     card = describe_graph(star_and_two_more, torch.tensor([0, 0, 1, -1, 2, 2, 0]))
     assert card.degrees == ((0, 1), (1, 5), (3, 1))
     assert card.sizes == ((1, 1), (2, 1), (4, 1))
-    assert (card.isolated, card.largest) == (1, 4)
+    assert (card.isolated, card.largest_component) == (1, 4)
     assert card.mean_degree == 8 / 7
     assert card.median_degree == 1
     assert card.homophily == 2 / 3  # the edge to the node without a label does not count

@@ -6,7 +6,7 @@ from graphsct.cli import app
 from graphsct.distributed.cost import (
     Job,
     Machine,
-    Share,
+    Measurement,
     fit_prices,
     kept,
     measurements,
@@ -62,10 +62,9 @@ def rows(price, byte):
                 job = Job(nodes, edges, depth, width, features, model=model)
                 own = share(job, processes)
                 units, things = work(job, own, processes), kept(job, own)
-                row = {"job": vars(job), "share": own._asdict(), "processes": processes}
-                row["seconds"] = sum(price[name] * units[name] for name in units)
-                row["bytes"] = sum(byte[name] * things[name] for name in things)
-                found.append(row)
+                seconds = sum(price[name] * units[name] for name in units)
+                memory = sum(byte[name] * things[name] for name in things)
+                found.append(Measurement(job, own, processes, seconds, memory))
     return found
 
 
@@ -83,15 +82,15 @@ def test_prices_are_found_again():
 def test_the_model_agrees_with_what_it_was_not_fitted_to():
     checked = 0
     for row in measurements():
-        job, own = Job(**row["job"]), Share(**row["share"])
-        found = quote(job, row["processes"], Machine(gigabits=None), own=own)
+        job, own = row.job, row.share
+        found = quote(job, row.processes, Machine(gigabits=None), own=own)
         seconds = sum(found.seconds.values())
         if own.nodes * job.width * 4 < 2**25:  # such arrays are kept by malloc and used again
-            assert row["held_out"] and seconds > row["seconds"]
+            assert row.held_out and seconds > row.seconds
             continue
-        assert sum(found.bytes.values()) == pytest.approx(row["bytes"], rel=0.2), row["name"]
-        assert seconds == pytest.approx(row["seconds"], rel=0.2), row["name"]
-        checked += row["held_out"]
+        assert sum(found.bytes.values()) == pytest.approx(row.bytes, rel=0.2), row.name
+        assert seconds == pytest.approx(row.seconds, rel=0.2), row.name
+        checked += row.held_out
     assert checked == 6
 
 
@@ -146,7 +145,7 @@ def test_the_command_answers(capsys):
     for row in found["quotes"]:
         expected = quote(PAPERS, row["machines"])
         assert row["fits"] is expected.fits
-        assert row["seconds"] == pytest.approx(sum(expected.seconds.values()))
+        assert row.seconds == pytest.approx(sum(expected.seconds.values()))
     code, out, _ = run(capsys, *sizes, "--machines", "16")
     assert code == 0 and "memory: activations" in out
 

@@ -67,16 +67,16 @@ def test_an_existing_partition_is_replaced_only_if_asked(data, tmp_path):
 
 
 def test_a_folder_without_a_header_is_none(data, tmp_path):
-    with pytest.raises(DataError, match=r"is no partitioned data set.*graphsct data partition"):
+    with pytest.raises(DataError, match=r"is not a partitioned data set.*write_partition"):
         Layout.read(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda values: values.pop("nodes"), "damaged or not of graphsct"),
+        (lambda values: values.pop("nodes"), "damaged or was not written by graphsct"),
         (lambda values: values.update(format=2), "has format 2, not 1"),
-        (lambda values: values["parts"].append({}), "damaged or not of graphsct"),
+        (lambda values: values["parts"].append({}), "damaged or was not written by graphsct"),
     ],
 )
 def test_a_wrong_header_is_refused(data, tmp_path, change, message):
@@ -96,7 +96,7 @@ def test_wrong_files_are_refused(data, tmp_path):
     tensors["y"][0] += 1
     safetensors.torch.save_file(tensors, path)
     layout.open(tmp_path, 0)
-    with pytest.raises(DataError, match=r"part-1.*is not the file that partition\.json means"):
+    with pytest.raises(DataError, match=r"part-1.*is not the file that partition\.json describes"):
         layout.open(tmp_path, 1)
     path.unlink()
     with pytest.raises(DataError, match=r"part-1\.safetensors is missing"):

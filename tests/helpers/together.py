@@ -74,8 +74,8 @@ def check_nothing_lost_or_counted_twice(study, had, folder):
     assert had
     begun_again = {trial.user_attrs.get("again") for trial in study.trials()}
     assert set(had) <= begun_again
-    assert study.counts()["trials"] == TRIALS
-    assert study.counts()["failed"] == 0
+    assert study.counts().trials == TRIALS
+    assert study.counts().failed == 0
     rows = [json.loads(line) for line in (folder / "trials.jsonl").read_text().splitlines()]
     assert len({row["trial"] for row in rows}) == len(rows) == TRIALS
     assert not {row["trial"] for row in rows} & set(had)
@@ -98,7 +98,7 @@ def press_ctrl_c(name, count):
     """What to put in place of a progress bar, to press it when a study has so many of something."""
 
     def press(self, study):
-        if study.counts()[name] == count:
+        if getattr(study.counts(), name) == count:
             os.kill(os.getpid(), signal.SIGINT)
 
     return press

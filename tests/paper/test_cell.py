@@ -53,8 +53,8 @@ def test_a_folder_that_is_not_there_has_no_cells(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda values: values.pop("settings"), "has no 'settings'"),
-        (lambda values: values["results"][0].pop("seed"), "is no cell: a result has"),
+        (lambda values: values.pop("settings"), "the value 'settings' is missing"),
+        (lambda values: values["results"][0].pop("seed"), "is not a cell: a result has"),
         (lambda values: values["settings"]["model"].update(model="gnc"), "no model 'gnc'"),
         (lambda values: values.update(depth=4), "is the cell cora-gcn-pooled-4"),
     ],
@@ -67,7 +67,7 @@ def test_a_damaged_cell_is_refused_with_its_path(tmp_path, change, message):
     with pytest.raises(ExperimentError, match=f"^{re.escape(str(path))} .*{message}"):
         read_cells(tmp_path)
     path.write_text("{")
-    with pytest.raises(ExperimentError, match="is no cell"):
+    with pytest.raises(ExperimentError, match="is not a cell"):
         read_cells(tmp_path)
 
 

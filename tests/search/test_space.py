@@ -1,9 +1,12 @@
 import random
 
+import own_model  # noqa: F401 (registers the model "hops")
 import pytest
 
+from graphsct import TrainingError
 from graphsct.datasets import demo
-from graphsct.search import Task
+from graphsct.nn import CONTROLS, MODELS
+from graphsct.search import Task, search
 from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
 from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.data import SplitData
@@ -12,7 +15,7 @@ LIMITS = {"epochs": 30, "patience": 7, "seed": 3}
 TASKS = [
     Task("demo", model, control, depth)
     for model in ("gcn", "gcnii", "egnn")
-    for control in (None, "pooled", "gated")
+    for control in (None, *CONTROLS)
     for depth in (2, None)
 ]
 
@@ -110,3 +113,41 @@ def test_only_few_shapes_are_worth_a_group():
     assert few_shapes(space(Task("cora", "gcn", "pooled", 2)))
     assert not few_shapes(space(Task("cora", "gcn", "gated", 2)))
     assert not few_shapes(space(Task("cora", "gcnii", None, 2)))
+
+
+def test_the_order_of_choices_decides_the_random_numbers_and_stays():
+    shared = ["learning_rate", "conv_weight_decay", "dense_weight_decay", "dropout", "hidden"]
+    shared += ["depth", "activation"]
+    leaky = [*shared, "negative_slope", "normalize"]
+    expected = {
+        ("gcn", None): [*leaky, "init", "drop_convs"],
+        ("gcn", "gated"): [*leaky, "init", "drop_convs", "theta"],
+        ("gcnii", "pooled"): [*leaky, "init", "alpha", "theta"],
+        ("gcnii", "gated"): [*leaky, "init", "alpha", "theta"],
+        ("egnn", None): [*shared, "normalize", "c_max", "c_min", "share", "offset"],
+        ("egnn", "gated"): [*leaky, "c_max", "c_min", "share", "offset", "theta"],
+    }
+    for (model, control), names in expected.items():
+        assert list(space(Task("cora", model, control, 2))) == names
+
+
+OWN = Task("demo", "hops", None, 2, max_hidden=16)
+
+
+def test_a_users_model_has_its_own_space():
+    choices = space(OWN)
+    assert choices["hops"] == (1, 2, 3)
+    assert not {"activation", "negative_slope", "theta"} & set(choices)
+    (first,) = first_choices(OWN)
+    assert (first["hops"], first["hidden"], first["dropout"]) == (3, 16, 0.5)
+    model, train = configs(OWN, first, **LIMITS)
+    assert (model.options, model.hidden) == ({"hops": 3}, 16)
+    assert chosen_in(OWN, model, train) == first
+    assert type(model.build(demo())) is MODELS["hops"]
+    assert not few_shapes(choices)
+
+
+@pytest.mark.xfail(raises=TrainingError, strict=True, reason="trials are trained by the engine")
+def test_a_users_model_is_searched():
+    found = search(OWN, trials=4, epochs=10, patience=10)
+    assert found.model.options["hops"] in (1, 2, 3)

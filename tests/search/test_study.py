@@ -6,6 +6,7 @@ from optuna.trial import TrialState
 from graphsct import TrainingError
 from graphsct.search.evaluate import Score
 from graphsct.search.journal import Journal
+from graphsct.search.outcome import Counts, Outcome
 from graphsct.search.study import Study
 
 CHOICES = {
@@ -40,13 +41,7 @@ def test_known_settings_come_first_and_nothing_comes_twice():
     assert tried[0] == FIRST
     assert all(chosen["dropout"] in CHOICES["dropout"] for chosen in tried)
     assert len({tuple(chosen.values()) for chosen in tried}) == 20
-    assert study.counts() == {
-        "trials": 20,
-        "pruned": 0,
-        "failed": 0,
-        "seconds": 40.0,
-        "finalists": 0,
-    }
+    assert study.counts() == Counts(trials=20, pruned=0, failed=0, seconds=40.0, finalists=0)
 
 
 def test_what_differs_in_a_setting_of_another_activation_comes_once():
@@ -60,7 +55,7 @@ def test_what_differs_in_a_setting_of_another_activation_comes_once():
     assert sorted(chosen["activation"] for chosen in tried) == ["leaky_relu"] * 3 + ["relu"]
     slopes = [each["negative_slope"] for each in tried if each["activation"] == "leaky_relu"]
     assert sorted(slopes) == [0.01, 0.1, 0.3]
-    (plain,) = (row for row in study.rows() if row["activation"] == "relu")
+    (plain,) = (row.chosen for row in study.rows() if row.chosen["activation"] == "relu")
     assert "negative_slope" not in plain
 
 
@@ -68,7 +63,7 @@ def test_a_space_that_is_used_up_is_repeated():
     study = make(choices={"hidden": (16, 32)}, first=())
     for _ in range(4):
         study.done(one(study), score(0.5))
-    assert study.counts()["trials"] == 4
+    assert study.counts().trials == 4
 
 
 def test_groups_and_the_limit():
@@ -91,7 +86,7 @@ def test_the_best_and_how_ties_are_broken(select, expected):
 
 
 def final(accuracy, loss=1.0):
-    return score(accuracy, loss)._asdict()
+    return Outcome.of(score(accuracy, loss))
 
 
 def test_the_finals_decide_among_the_best():
@@ -107,8 +102,8 @@ def test_the_finals_decide_among_the_best():
     assert study.best().number == 2
     assert study.best_score() == 0.75
     assert study.finalists(2) == []
-    assert study.counts()["finalists"] == 2
-    assert study.counts()["seconds"] == 6 * 2.0
+    assert study.counts().finalists == 2
+    assert study.counts().seconds == 6 * 2.0
 
 
 def test_a_finalist_that_diverges_is_out_of_it():
@@ -116,7 +111,7 @@ def test_a_finalist_that_diverges_is_out_of_it():
     for accuracy in (0.6, 0.9, 0.8):
         study.done(one(study), score(accuracy))
     first, _ = study.finalists(2)
-    study.set_final(first, {"diverged": True, "seconds": 1.0})
+    study.set_final(first, Outcome(diverged=True, seconds=1.0))
     assert study.best().number == 2
     study.set_final(study.finalists(1)[0], final(0.5))
     assert study.best_score() == 0.5
@@ -142,9 +137,9 @@ def test_a_trial_that_diverged_is_the_worst_and_never_the_best(select, worst):
         study.done(one(study), score(0.0, 5.0))
     assert study.trials()[0].value == worst
     assert not study.best().user_attrs.get("diverged")
-    assert study.counts()["failed"] == 1
+    assert study.counts().failed == 1
     row = study.rows()[0]
-    assert (row["state"], row["val_loss"], row["seconds"]) == ("diverged", None, 1.0)
+    assert (row.state, row.val_loss, row.seconds) == ("diverged", None, 1.0)
 
 
 def test_the_worst_quarter_is_given_up_at_a_rung_and_kept_in_the_rows():
@@ -156,8 +151,8 @@ def test_the_worst_quarter_is_given_up_at_a_rung_and_kept_in_the_rows():
     bad, fair = one(study), one(study)
     assert study.hopeless(bad, 100, score(0.51))
     assert not study.hopeless(fair, 100, score(0.52))
-    assert study.counts()["pruned"] == 1
-    assert [row["state"] for row in study.rows()] == ["complete"] * 8 + ["pruned"]
+    assert study.counts().pruned == 1
+    assert [row.state for row in study.rows()] == ["complete"] * 8 + ["pruned"]
     # A trial that was over before a rung counts there with its last score.
     assert study.trials()[0].intermediate_values[800] == 0.6
 
@@ -185,8 +180,8 @@ def test_what_a_process_has_left_is_begun_again_and_nothing_is_lost(tmp_path):
         assert study.take(3, lambda chosen: 1) == []
         for taken in again:
             study.done(taken, score(0.6))
-        assert study.counts()["trials"] == 3
-        assert study.counts()["failed"] == 0
+        assert study.counts().trials == 3
+        assert study.counts().failed == 0
 
 
 def test_trials_of_a_living_process_are_left_alone(tmp_path):
@@ -196,7 +191,7 @@ def test_trials_of_a_living_process_are_left_alone(tmp_path):
         assert taken.chosen != theirs.chosen
         assert other.take(2, lambda chosen: 1) == []
         mine.done(taken, score(0.5))
-        assert other.counts()["trials"] == 1
+        assert other.counts().trials == 1
 
 
 def test_a_trial_that_ends_every_process_is_given_up(tmp_path):
@@ -206,8 +201,8 @@ def test_a_trial_that_ends_every_process_is_given_up(tmp_path):
     with Journal(tmp_path) as journal:
         study = make(journal)
         assert one(study, limit=2).chosen != FIRST
-        assert study.counts()["failed"] == 1
-        assert study.rows()[0]["state"] == "fail"
+        assert study.counts().failed == 1
+        assert study.rows()[0].state == "fail"
 
 
 def test_a_process_that_was_killed_while_it_chose(tmp_path):

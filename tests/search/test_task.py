@@ -49,5 +49,5 @@ def test_wrong_tasks_are_refused(settings, error, message):
 def test_what_was_found_must_be_whole():
     values = FOUND.to_dict()
     del values["score"]
-    with pytest.raises(TrainingError, match=r"no 'score'; take a search's best\.json"):
+    with pytest.raises(TrainingError, match=r"'score' is missing; take a search's best\.json"):
         Found.from_dict(values)

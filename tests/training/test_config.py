@@ -1,11 +1,12 @@
 import json
 
+import own_model  # noqa: F401 (registers the model "hops")
 import pytest
 import torch
 
 from graphsct import ModelError, TrainingError, datasets
-from graphsct.nn import GCN, GCNII, EnergeticGNN
-from graphsct.training import ModelConfig, TrainConfig
+from graphsct.nn import GCN, GCNII, MODELS, EnergeticGNN
+from graphsct.training import ModelConfig, TrainConfig, run_seeds
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_configs_are_frozen():
         ('{"select": "val_los"}', "select is 'val_los', did you mean 'val_loss'"),
         ('{"select": null}', "select is None, expected a string"),
         ("[1]", r"the settings are \[1\], expected an object"),
-        ("{", "the settings are no JSON: .* line 1"),
+        ("{", "the settings are not valid JSON: .* line 1"),
     ],
 )
 def test_wrong_settings_are_named(text, message):
@@ -66,6 +67,12 @@ def test_wrong_settings_are_named(text, message):
         (dict(model="egnn", init="glorot"), "init is not for egnn, only for gcn and gcnii"),
         (dict(negative_slope=0.2), "negative_slope is 0.2, but the activation is None; it is only"),
         (dict(activation="relu", negative_slope=0.2), "but the activation is 'relu'"),
+        (
+            dict(model="hops", options={"hopps": 2}),
+            "hops has no option 'hopps', did you mean 'hops'",
+        ),
+        (dict(model="hops", control="pooled"), "control is not for hops, only for .*gcn and gcnii"),
+        (dict(options={"hops": 2}), "hops is not for gcn, only for hops"),
     ],
 )
 def test_options_of_other_models_are_refused(settings, message):
@@ -82,6 +89,38 @@ def test_every_model_is_built_for_the_data(name, made, control):
     assert model.num_layers == 3
     assert model.dropout == 0.5
     assert model(data.x, data.graph).shape == (300, 3)
+
+
+def test_a_users_model_is_built_and_trained_by_its_name():
+    data = datasets.demo()
+    config = ModelConfig(model="hops", depth=3, hidden=8, options={"hops": 2})
+    assert ModelConfig.from_json(config.to_json()) == config
+    assert config.title == "Hop network"
+    model = config.build(data)
+    assert type(model) is MODELS["hops"]
+    assert (model.num_layers, model.hops, model.dropout) == (3, 2, 0.5)
+    results = run_seeds(config, data, TrainConfig(epochs=30, learning_rate=0.05), range(2))
+    assert len({run.val_loss for run in results.runs}) == 2
+    assert results.test_mean > 0.6
+    assert results.to_dict()["model"]["options"] == {"hops": 2}
+
+
+def test_further_options_are_written_only_if_there_are_any():
+    assert "options" not in ModelConfig().to_dict()
+    assert hash(ModelConfig(model="hops", options={"hops": 2})) == hash(ModelConfig(model="hops"))
+
+
+def test_a_model_without_dropout_keeps_the_default_silent(monkeypatch):
+    class Plain(GCN):
+        name, title = "plain", "Plain"
+
+        def __init__(self, in_channels, hidden_channels, out_channels, num_layers):
+            super().__init__(in_channels, hidden_channels, out_channels, num_layers)
+
+    monkeypatch.setitem(MODELS, "plain", Plain)
+    assert ModelConfig(model="plain").build(datasets.demo()).dropout == 0
+    with pytest.raises(ModelError, match=r"dropout is not for plain, only for .*gcn and gcnii"):
+        ModelConfig(model="plain", dropout=0.2)
 
 
 def test_options_reach_the_model():

@@ -8,21 +8,21 @@ from typing import Any
 import typer
 
 __all__ = [
-    "CONTROLS",
     "DATASETS",
     "FROM_FILES",
-    "MODELS",
     "OF_THE_PAPER",
     "SELECTIONS",
     "among",
     "as_json",
     "control",
+    "controls",
     "data",
     "depth",
     "examples",
     "flag",
     "lists_of",
     "model",
+    "models",
     "normalize",
     "option",
     "ray",
@@ -34,7 +34,7 @@ __all__ = [
     "workers",
 ]
 
-# Written out, because where they are defined needs PyTorch, for which a shell cannot wait.
+# Written out: their definitions import PyTorch, which takes too long for a shell.
 OF_THE_PAPER = (
     "cora",
     "citeseer",
@@ -49,24 +49,38 @@ OF_THE_PAPER = (
 )
 FROM_FILES = (*OF_THE_PAPER, "cornell_as_served")
 DATASETS = ("demo", *FROM_FILES, "arxiv_like")
-MODELS = ("gcn", "gcnii", "egnn")
-CONTROLS = ("none", "pooled", "gated", "gated_full")
 SELECTIONS = ("val_loss", "val_accuracy")
 
 Complete = Callable[[str], list[str]]
+Names = Sequence[str] | Callable[[], Sequence[str]]
 
 
-def among(names: Sequence[str]) -> Complete:
-    """Complete one of ``names``."""
+def models() -> list[str]:
+    """Names of the models; imports PyTorch."""
+    from graphsct.nn import MODELS
+
+    return list(MODELS)
+
+
+def controls() -> list[str]:
+    """Names of the controls, ``none`` first; imports PyTorch."""
+    from graphsct.nn import CONTROLS
+
+    return ["none", *CONTROLS]
+
+
+def among(names: Names) -> Complete:
+    """Complete one of ``names``, or of what a function returns."""
 
     def complete(incomplete: str) -> list[str]:
-        return [name for name in names if name.startswith(incomplete)]
+        known = names() if callable(names) else names
+        return [name for name in known if name.startswith(incomplete)]
 
     return complete
 
 
-def lists_of(names: Sequence[str]) -> Complete:
-    """Complete a list with commas of some of ``names``.
+def lists_of(names: Names) -> Complete:
+    """Complete a list with commas of some of ``names``, or of what a function returns.
 
     Example:
         >>> lists_of(["cora", "texas"])("cora,t")
@@ -75,7 +89,8 @@ def lists_of(names: Sequence[str]) -> Complete:
 
     def complete(incomplete: str) -> list[str]:
         done, comma, last = incomplete.rpartition(",")
-        left = [name for name in names if name not in done.split(",")]
+        known = names() if callable(names) else names
+        left = [name for name in known if name not in done.split(",")]
         return [f"{done}{comma}{name}" for name in left if name.startswith(last)]
 
     return complete
@@ -110,13 +125,14 @@ def data(panel: str | None = None) -> Any:
 
 def model(panel: str | None = None) -> Any:
     """``--model``."""
-    return option("gcn, gcnii or egnn.", panel, "gcn", autocompletion=among(MODELS))
+    text = "Name of a model, such as gcn, gcnii or egnn."
+    return option(text, panel, "gcn", autocompletion=among(models))
 
 
 def control(panel: str | None = None) -> Any:
     """``--control``."""
-    text = "pooled, gated, gated_full or none."
-    return option(text, panel, "none", autocompletion=among(CONTROLS))
+    text = "Name of a control, such as pooled or gated, or none."
+    return option(text, panel, "none", autocompletion=among(controls))
 
 
 def depth(panel: str | None = None, default: str = "2") -> Any:

@@ -47,6 +47,12 @@ def _tables(incomplete: str) -> list[tuple[str, str]]:
     return [(name, title) for name, title in named if name.startswith(incomplete)]
 
 
+def _models() -> list[str]:
+    from graphsct.paper.paper import MODELS
+
+    return list(MODELS)
+
+
 @app.command(epilog=_EXAMPLES)
 def reproduce(
     table: Annotated[
@@ -66,9 +72,7 @@ def reproduce(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            help="Some of gcn, gcnii and egnn.", autocompletion=options.lists_of(options.MODELS)
-        ),
+        typer.Option(help="Some of gcn, gcnii and egnn.", autocompletion=options.lists_of(_models)),
     ] = None,
     depth: Annotated[str | None, typer.Option(help="Some numbers of convolutions: 2,4.")] = None,
     control: Annotated[

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from graphsct.diagnosis.verdict import Finding
+from graphsct.records import Record
 
 __all__ = ["ADVICE", "Advice", "advise", "sound_depth"]
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Record):
     """Something to try.
 
     Args:
@@ -24,10 +24,6 @@ class Advice:
     name: str
     change: str
     why: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values by name."""
-        return asdict(self)
 
 
 #: By name; ``{depth}``, ``{layers}`` and ``{components}`` are filled in.

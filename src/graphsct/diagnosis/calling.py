@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from graphsct.errors import GraphsctError, ModelError
-from graphsct.training.config import MODELS
+from graphsct.nn import Model
 from graphsct.training.data import read_edges, read_features
 
 __all__ = ["Call", "arguments", "prepare", "tracked", "trainable", "undisturbed"]
@@ -46,7 +46,7 @@ def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
     required = [p for p in taken if p.kind in kinds and p.default is p.empty]
     if len(required) == 1:
         return (data,)
-    ours = isinstance(model, tuple(MODELS.values()))
+    ours = isinstance(model, Model)
     name = str(getattr(data, "name", None) or "the data")
     x = read_features(data, name)
     edges, *weight = read_edges(data, name, plain=not ours)
@@ -129,7 +129,7 @@ def trainable(model: torch.nn.Module, data: Any, call: Call | None = None) -> to
         data: what it is always called with
         call: how to call it, if need be
     """
-    return model if isinstance(model, tuple(MODELS.values())) else _Called(model, data, call)
+    return model if isinstance(model, Model) else _Called(model, data, call)
 
 
 class _Called(torch.nn.Module):

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from graphsct.datasets.assemble import edge_homophily
 from graphsct.graph import Graph
+from graphsct.records import Record
 
 __all__ = ["GraphCard", "describe_graph"]
 
 
+_KEYS = (
+    "nodes",
+    "edges",
+    "components",
+    "largest_component",
+    "isolated",
+    "mean_degree",
+    "median_degree",
+    "max_degree",
+    "homophily",
+)
+
+
 @dataclass(frozen=True)
-class GraphCard:
+class GraphCard(Record, keys=_KEYS):
     """A graph in a few numbers. Edges are undirected, without self-loops.
 
     Args:
-        nodes: their number
-        edges: their number
+        nodes: number of nodes
+        edges: number of edges
         components: number of connected components
         degrees: pairs of a number of neighbours and how many nodes have it
         sizes: pairs of a number of nodes and how many components have it
@@ -38,11 +51,11 @@ class GraphCard:
 
     @property
     def isolated(self) -> int:
-        """How many nodes have no neighbour."""
+        """Number of nodes without a neighbour."""
         return dict(self.degrees).get(0, 0)
 
     @property
-    def largest(self) -> int:
+    def largest_component(self) -> int:
         """Number of nodes of the largest component."""
         return self.sizes[-1][0]
 
@@ -57,19 +70,10 @@ class GraphCard:
         every = [degree for degree, count in self.degrees for _ in range(count)]
         return statistics.median(every)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values by name."""
-        return {
-            "nodes": self.nodes,
-            "edges": self.edges,
-            "components": self.components,
-            "largest_component": self.largest,
-            "isolated": self.isolated,
-            "mean_degree": self.mean_degree,
-            "median_degree": self.median_degree,
-            "max_degree": self.degrees[-1][0],
-            "homophily": self.homophily,
-        }
+    @property
+    def max_degree(self) -> int:
+        """Largest number of neighbours."""
+        return self.degrees[-1][0]
 
 
 def describe_graph(graph: Graph, y: Tensor | None = None) -> GraphCard:

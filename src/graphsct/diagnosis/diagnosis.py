@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from graphsct.diagnosis.effect import Effect
 from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.verdict import Finding, Thresholds, state_of
 from graphsct.files import write_text
+from graphsct.records import Record
 from graphsct.training.run import Run, versions
 
 if TYPE_CHECKING:
@@ -25,8 +25,28 @@ __all__ = ["WIDTH", "Diagnosis"]
 WIDTH = 118
 
 
+_KEYS = (
+    "model",
+    "data",
+    "graph",
+    "classes",
+    "target",
+    "entry_gradient",
+    "healthy",
+    "verdict",
+    "findings",
+    "advice",
+    "layers",
+    "thresholds",
+    "run",
+    "effects",
+    "untried",
+    "versions",
+)
+
+
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Record, keys=_KEYS):
     """A model on some data, looked into. Print it, take :meth:`to_dict` or :meth:`save_html`.
 
     Args:
@@ -86,33 +106,14 @@ class Diagnosis:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, enough to draw all of it from."""
-        states = self.states
-        return {
-            "model": self.model,
-            "data": self.data,
-            "graph": self.graph.to_dict(),
-            "classes": self.classes,
-            "target": self.target,
-            "entry_gradient": self.entry_gradient,
-            "healthy": self.healthy,
-            "verdict": self.verdict,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "advice": [advice.to_dict() for advice in self.advice],
-            "layers": [
-                {"number": number, "state": state, **layer.to_dict()}
-                for number, (layer, state) in enumerate(zip(self.layers, states, strict=True), 1)
-            ],
-            "thresholds": asdict(self.thresholds),
-            "run": None if self.run is None else self.run.to_dict(),
-            "effects": [effect.to_dict() for effect in self.effects],
-            "untried": self.untried,
-            "versions": self.versions,
-        }
-
-    def to_json(self) -> str:
-        """The same as a JSON object."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        """Everything as plain values, each layer with its number and its state."""
+        values = super().to_dict()
+        pairs = zip(self.states, values["layers"], strict=True)
+        values["layers"] = [
+            {"number": number, "state": state, **layer}
+            for number, (state, layer) in enumerate(pairs, 1)
+        ]
+        return values
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write all of it as one HTML page that needs no network.

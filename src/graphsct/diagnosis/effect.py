@@ -1,4 +1,4 @@
-"""What a remedy came to."""
+"""The effect of a remedy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from graphsct.records import Record
 from graphsct.training.run import Run
 from graphsct.training.seeds import deviation
 
@@ -13,13 +14,13 @@ __all__ = ["Effect"]
 
 
 @dataclass(frozen=True)
-class Effect:
-    """The runs of a model with a remedy, over the same seeds as without it.
+class Effect(Record):
+    """The runs of a model with a remedy, with the same seeds as without it.
 
     Args:
-        name: of the remedy, or ``as it is``
-        runs: one a seed
-        differences: test accuracy less that of the model as it is, seed by seed
+        name: name of the remedy, or ``as it is``
+        runs: one per seed
+        differences: test accuracy minus that of the model as it is, one per seed
     """
 
     name: str
@@ -28,7 +29,7 @@ class Effect:
 
     @property
     def test(self) -> list[float]:
-        """Test accuracies, at the epochs that validation chose."""
+        """Test accuracies at the selected epochs."""
         return [run.test_accuracy for run in self.runs]
 
     @property
@@ -37,7 +38,7 @@ class Effect:
         return [run.val_accuracy for run in self.runs]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: means, deviations and the accuracies of every seed."""
+        """Means, standard deviations and the accuracies of every seed, as plain values."""
         return {
             "name": self.name,
             "test_mean": statistics.fmean(self.test),

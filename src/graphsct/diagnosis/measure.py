@@ -10,8 +10,7 @@ bias. The *contrast* of features is what neither explains: their distance to the
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -21,12 +20,13 @@ from graphsct.diagnosis.record import Layer
 from graphsct.errors import ModelError
 from graphsct.geometry import smoothness_range
 from graphsct.graph import Graph
+from graphsct.records import Record
 
 __all__ = ["Contrast", "LayerReport", "Reach", "check_finite", "measure"]
 
 
 @dataclass(frozen=True)
-class Reach:
+class Reach(Record):
     """The smoothness that a shift inside the eigenspace, before the activation, could reach.
 
     Args:
@@ -42,7 +42,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class LayerReport:
+class LayerReport(Record):
     """What a layer hands on, in numbers.
 
     Args:
@@ -88,10 +88,6 @@ class LayerReport:
     contrast_rank: float
     gradient_norm: float
     reach: Reach | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values by name."""
-        return asdict(self)
 
 
 class Contrast:

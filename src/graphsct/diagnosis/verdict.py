@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from graphsct.diagnosis.measure import LayerReport
+from graphsct.records import Record
 
 __all__ = ["KINDS", "Finding", "Thresholds", "judge", "span", "state_of"]
 
@@ -22,7 +22,7 @@ KINDS = ("dead", "faded", "over-smoothed", "collapsed", "vanishing gradient")
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class Thresholds(Record):
     r"""Where a verdict begins, all in one place.
 
     Chosen on 34 models that were trained for 150 epochs on Cora and CiteSeer, GCN, GCNII, EGNN,
@@ -57,7 +57,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Record, keys=("kind", "layers", "evidence", "text")):
     """Something that is wrong with some layers.
 
     Args:
@@ -74,10 +74,6 @@ class Finding:
     def text(self) -> str:
         """One line, such as ``layers 9-16: over-smoothed (median s 0.998, ...)``."""
         return f"{span(self.layers)}: {self.kind} ({self.evidence})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values by name, with the text."""
-        return {**asdict(self), "text": self.text}
 
 
 def judge(

@@ -23,23 +23,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
 from graphsct.errors import TrainingError
+from graphsct.records import Record
 
-__all__ = ["Job", "Machine", "Prices", "Quote", "Share", "fit_prices", "prices", "quote", "share"]
+__all__ = [
+    "MEASURED",
+    "Job",
+    "Machine",
+    "Measurement",
+    "Prices",
+    "Quote",
+    "Share",
+    "fit_prices",
+    "measurements",
+    "prices",
+    "quote",
+    "share",
+]
 
-MODELS = ("gcn", "gcnii")
+#: The models whose epochs were measured.
+MEASURED = ("gcn", "gcnii")
 _NUMBER = 4  # bytes of a float32
 _PASSES = 3
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(Record):
     """One graph and one model.
 
     Args:
@@ -70,8 +85,8 @@ class Job:
                 raise TrainingError(f"{name} is {value:g}, expected at least 1")
         if self.cut is not None and not 0 <= self.cut <= 1:
             raise TrainingError(f"cut is {self.cut:g}, expected a share in 0 .. 1")
-        if self.model not in MODELS:
-            raise TrainingError(f"model is {self.model!r}, expected {' or '.join(MODELS)}")
+        if self.model not in MEASURED:
+            raise TrainingError(f"model is {self.model!r}, expected {' or '.join(MEASURED)}")
 
 
 @dataclass(frozen=True)
@@ -186,29 +201,41 @@ def kept(job: Job, own: Share) -> dict[str, float]:
 
 
 def _by_model(name: str, job: Job, units: float) -> dict[str, float]:
-    return {f"{name} of {model}": units * (job.model == model) for model in MODELS}
+    return {f"{name} of {model}": units * (job.model == model) for model in MEASURED}
 
 
-def fit_prices(measured: Iterable[Mapping[str, Any]]) -> Prices:
-    """Prices that are not negative, by least squares of the relative errors."""
-    rows = [_read(row) for row in measured]
-    return Prices(
-        _solve([work(job, own, p) for job, own, p, _, _ in rows], [row[3] for row in rows]),
-        _solve([kept(job, own) for job, own, *_ in rows], [row[4] for row in rows]),
-    )
+@dataclass(frozen=True)
+class Measurement(Record):
+    """The measured cost of an epoch.
 
+    Args:
+        job: graph and model
+        share: the largest share of a process
+        processes: number of processes
+        seconds: duration of the epoch
+        bytes: memory of a process
+        name: name of the measurement
+        held_out: whether it was left out of the fit, to check it
+        sent_per_layer: bytes that a process sends for a layer
+    """
 
-class _Row(NamedTuple):
     job: Job
     share: Share
     processes: int
     seconds: float
     bytes: float
+    name: str = ""
+    held_out: bool = False
+    sent_per_layer: float = 0.0
 
 
-def _read(row: Mapping[str, Any]) -> _Row:
-    own = Share(row["share"]["nodes"], row["share"]["entries"], row["share"]["halo"])
-    return _Row(Job(**row["job"]), own, row["processes"], row["seconds"], row["bytes"])
+def fit_prices(measured: Iterable[Measurement]) -> Prices:
+    """Prices that are not negative, by least squares of the relative errors."""
+    rows = list(measured)
+    return Prices(
+        _solve([work(r.job, r.share, r.processes) for r in rows], [r.seconds for r in rows]),
+        _solve([kept(r.job, r.share) for r in rows], [r.bytes for r in rows]),
+    )
 
 
 def _solve(units: Sequence[Mapping[str, float]], costs: Sequence[float]) -> dict[str, float]:
@@ -221,17 +248,16 @@ def _solve(units: Sequence[Mapping[str, float]], costs: Sequence[float]) -> dict
 
 
 @cache
-def measurements() -> list[dict[str, Any]]:
-    """Epochs that ``benchmarks/distributed.py`` has measured; the ``held_out`` were not fitted."""
+def measurements() -> list[Measurement]:
+    """The epochs that ``benchmarks/distributed.py`` measured."""
     text = files("graphsct.distributed").joinpath("measured.json").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = json.loads(text)["epochs"]
-    return found
+    return [Measurement.from_dict(values) for values in json.loads(text)["epochs"]]
 
 
 @cache
 def prices() -> Prices:
     """Of processes with one core each of the measured machine."""
-    return fit_prices(row for row in measurements() if not row["held_out"])
+    return fit_prices(row for row in measurements() if not row.held_out)
 
 
 def quote(

@@ -1,7 +1,7 @@
-"""A partitioned data set on disk: one folder, one memory-mapped file a process.
+"""A partitioned data set on disk: one folder, with one memory-mapped file per process.
 
-``partition.json`` says what the whole is and has the SHA256 of every ``part-I.safetensors``. It is
-written last, so a folder that has it is whole. A process reads this file and its own part only.
+``partition.json`` describes the whole and has the SHA256 of every ``part-I.safetensors``. It is
+written last, so a folder with this file is complete. A process reads only it and its own part.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,21 +17,22 @@ import safetensors
 from torch import Tensor
 
 from graphsct.errors import DataError
+from graphsct.records import Record
 
 __all__ = ["FORMAT", "HEADER", "Layout", "Piece", "checksum", "name_of"]
 
 FORMAT, HEADER = 1, "partition.json"
-_WAY_OUT = "make it anew with 'graphsct data partition'"
+_WAY_OUT = "partition the data again"
 
 
 class Piece(NamedTuple):
-    """What a process gets.
+    """The part of one process.
 
     Args:
-        sha256: of its file
-        nodes: rows of the operator
-        entries: of these rows that are not zero, self-loops included
-        halo: nodes of other processes that its own have edges to
+        sha256: checksum of its file
+        nodes: number of rows of the operator
+        entries: number of nonzero entries in these rows, self-loops included
+        halo: number of neighbours that belong to other processes
     """
 
     sha256: str
@@ -41,19 +42,19 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What ``partition.json`` says.
+class Layout(Record, error=DataError):
+    """The content of ``partition.json``.
 
     Args:
-        name: of the data
+        name: name of the data
         method: how nodes were divided
-        nodes: of the whole graph
-        edges: undirected, without self-loops
-        components: of the whole graph
-        crossing: how many of them are in more than one part
-        features: of a node
-        values: of sparse features that are stored, ``None`` if they are dense
-        classes: how many
+        nodes: number of nodes of the whole graph
+        edges: number of undirected edges, without self-loops
+        components: number of components of the whole graph
+        crossing: number of components in more than one part
+        features: number of features of a node
+        values: number of stored values of sparse features, ``None`` if they are dense
+        classes: number of classes
         train: number of training nodes in each split
         parts: one for each process
     """
@@ -72,44 +73,41 @@ class Layout:
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Layout:
-        """Read ``partition.json``, or say what is wrong with it."""
+        """Read the ``partition.json`` of a folder."""
         path = Path(folder) / HEADER
         if not path.is_file():
             raise DataError(
-                f"{Path(folder)} is no partitioned data set, it has no {HEADER}; make one with "
-                "'graphsct data partition NAME --parts 2 --out FOLDER'"
+                f"{Path(folder)} is not a partitioned data set, it has no {HEADER}; make one with "
+                "graphsct.distributed.write_partition or 'graphsct data partition'"
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            if values["format"] != FORMAT:
-                raise DataError(f"{path} has format {values['format']}, not {FORMAT}; {_WAY_OUT}")
-            values["parts"] = tuple(Piece(**piece) for piece in values["parts"])
-            values["train"] = tuple(values["train"])
-            return cls(**{field.name: values[field.name] for field in fields(cls)})
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{path} is damaged or not of graphsct; {_WAY_OUT}") from error
+            if isinstance(values, dict) and values.get("format") != FORMAT:
+                raise DataError(f"it has format {values.get('format')}, not {FORMAT}")
+            return cls.from_dict(values)
+        except ValueError as error:
+            raise DataError(
+                f"{path} is damaged or was not written by graphsct: {error}; {_WAY_OUT}"
+            ) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as they stand in the file."""
-        parts = [piece._asdict() for piece in self.parts]
-        return {"format": FORMAT, **asdict(self), "parts": parts}
+        """The content of the file, which begins with the number of its format."""
+        return {"format": FORMAT, **super().to_dict()}
 
     @property
     def sha256(self) -> str:
-        """Of everything: equal for two layouts only if all their files are."""
+        """The checksum of everything: equal for two layouts only if all their files are."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
     def open(self, folder: str | os.PathLike[str], part: int) -> dict[str, Tensor]:
-        """The arrays of a part, mapped into memory, after a look at their checksum."""
+        """The arrays of a part, mapped into memory, once their checksum is verified."""
         path = Path(folder) / name_of(part)
         if not path.is_file():
             raise DataError(f"{path} is missing; {_WAY_OUT}, or copy it here")
         found, expected = checksum(path), self.parts[part].sha256
         if found != expected:
             raise DataError(
-                f"{path} is not the file that {HEADER} means: its SHA256 is {found[:16]}..., "
+                f"{path} is not the file that {HEADER} describes: its SHA256 is {found[:16]}..., "
                 f"expected {expected[:16]}...; copy the folder again, or {_WAY_OUT}"
             )
         with safetensors.safe_open(path, "pt") as file:
@@ -118,11 +116,11 @@ class Layout:
 
 
 def name_of(part: int) -> str:
-    """The file of a part."""
+    """The name of a part's file."""
     return f"part-{part}.safetensors"
 
 
 def checksum(path: Path) -> str:
-    """SHA256 of a file."""
+    """The SHA256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

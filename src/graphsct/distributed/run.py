@@ -115,9 +115,9 @@ class _SharedFolder(SingleRunFolder):
                 return None
             own.append(found)
             run = found[0]
-            return run.to_dict(), [record._asdict() for record in run.history]
+            return {**run.to_dict(), "history": [record._asdict() for record in run.history]}
 
         over = lead(values)
         if over is None:
             return None
-        return Run.from_dict(*over), lead_tensors(lambda: own[0][1])
+        return Run.from_dict(over), lead_tensors(lambda: own[0][1])

@@ -1,23 +1,29 @@
 """Layers and models that control the smoothness of their features."""
 
-from graphsct.nn.activations import SReLU
-from graphsct.nn.controls import SmoothnessControl
+from graphsct.nn.activations import ACTIVATIONS, SReLU
+from graphsct.nn.controls import CONTROLS, SmoothnessControl
 from graphsct.nn.energetic_conv import EnergeticConv
 from graphsct.nn.energetic_gnn import EnergeticGNN
 from graphsct.nn.gcn import GCN
 from graphsct.nn.gcn2_conv import GCN2Conv
 from graphsct.nn.gcn_conv import GCNConv
 from graphsct.nn.gcnii import GCNII
+from graphsct.nn.model import MODELS, Model, register
 from graphsct.nn.wrap import add_control
 
 __all__ = [
+    "ACTIVATIONS",
+    "CONTROLS",
     "GCN",
     "GCNII",
+    "MODELS",
     "EnergeticConv",
     "EnergeticGNN",
     "GCN2Conv",
     "GCNConv",
+    "Model",
     "SReLU",
     "SmoothnessControl",
     "add_control",
+    "register",
 ]

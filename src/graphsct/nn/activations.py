@@ -1,4 +1,4 @@
-"""Activations by name."""
+"""The registry of activations by name."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ __all__ = ["ACTIVATIONS", "SReLU", "make_activation"]
 
 
 class SReLU(torch.nn.Module):
-    r"""ReLU with a learnable shift for each channel, :math:`\max(x_{ij}, b_j)` (Xiang and Li,
-    2017; used by the energetic network of Zhou et al., 2021).
+    r"""ReLU with a learnable shift for each channel, :math:`\max(x_{ij}, b_j)` (`Xiang and Li,
+    2017 <https://arxiv.org/abs/1704.03971>`_; used by the energetic network of `Zhou et al., 2021
+    <https://arxiv.org/abs/2107.02392>`_).
 
     Args:
         channels: number of channels :math:`d`
-        offset: where every :math:`b_j` starts
+        offset: initial value of every :math:`b_j`
 
     Shapes: ``(n, d) -> (n, d)``.
     """
@@ -32,7 +33,7 @@ class SReLU(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Put all offsets back to where they started."""
+        """Reset all offsets to their initial value."""
         torch.nn.init.constant_(self.offset, self.initial_offset)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -40,11 +41,11 @@ class SReLU(torch.nn.Module):
         return torch.maximum(x, self.offset)
 
     def extra_repr(self) -> str:
-        """Channels and first offset."""
+        """Channels and initial offset."""
         return f"{len(self.offset)}, offset={self.initial_offset}"
 
 
-#: From a name to a function that makes the activation of a layer with so many channels.
+#: The activations by name. Each is a function of the number of channels that makes one.
 ACTIVATIONS: dict[str, Callable[[int], torch.nn.Module]] = {
     "relu": lambda channels: torch.nn.ReLU(),
     "leaky_relu": lambda channels: torch.nn.LeakyReLU(0.01),

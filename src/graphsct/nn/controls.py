@@ -1,9 +1,10 @@
-r"""The smoothness control term (paper, section 5)."""
+r"""The smoothness control term (section 5 of the paper), and the registry of controls by name."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -13,7 +14,10 @@ from graphsct.graph import Graph
 from graphsct.names import pick
 from graphsct.nn.checks import check_positive, check_size
 
-__all__ = ["CONTROLS", "SmoothnessControl", "layer_beta"]
+__all__ = ["CONTROLS", "TENTHS", "SmoothnessControl", "layer_beta"]
+
+#: The choices of the paper's grid for a share: 0.1, 0.2, ..., 0.9.
+TENTHS = tuple(k / 10 for k in range(1, 10))
 
 
 def layer_beta(theta: Any, layer: Any) -> float:
@@ -31,7 +35,8 @@ class _Pooled(torch.nn.Module):
     b`, with :math:`\mathbf W \in \mathbb R^{m \times d}` and :math:`\mathbf b \in \mathbb R^d`.
     """
 
-    needs_initial = False
+    needs_initial, needs_components = False, True
+    search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
         super().__init__()
@@ -65,7 +70,8 @@ class _Gated(torch.nn.Module):
     \mathbf H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf H) \mathbf W + \mathbf b\big)`.
     """
 
-    needs_initial = True
+    needs_initial, needs_components = True, False
+    search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {"theta": TENTHS}
 
     def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
         super().__init__()
@@ -89,7 +95,8 @@ class _GatedFull(torch.nn.Module):
     (1 - \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1)`.
     """
 
-    needs_initial = True
+    needs_initial, needs_components = True, False
+    search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {"theta": TENTHS}
 
     def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
         super().__init__()
@@ -107,7 +114,10 @@ class _GatedFull(torch.nn.Module):
         return torch.softmax(pooled, dim=1) * mixed
 
 
-#: From the name of a control to what computes its coefficients.
+#: The controls by name. Each is a module that computes the coefficients from the features' own
+#: coordinates, and says whether it also needs those of the initial features (``needs_initial``) and
+#: the number of components (``needs_components``), and which of its settings a search may choose
+#: (``search_space``).
 CONTROLS: dict[str, type[_Pooled] | type[_Gated] | type[_GatedFull]] = {
     "pooled": _Pooled,
     "gated": _Gated,
@@ -116,7 +126,9 @@ CONTROLS: dict[str, type[_Pooled] | type[_Gated] | type[_GatedFull]] = {
 
 
 class SmoothnessControl(torch.nn.Module):
-    r"""The learnable term that a layer adds before its activation to control its smoothness.
+    r"""The learnable term that a layer adds before its activation to control its smoothness, of
+    `"Learning to Control the Smoothness of Graph Convolutional Network Features"
+    <https://arxiv.org/abs/2410.14604>`_ (Wang et al., 2024).
 
     .. math::
         \mathbf B = \mathbf Q \mathbf A, \qquad
@@ -139,7 +151,7 @@ class SmoothnessControl(torch.nn.Module):
 
     Args:
         channels: number of channels :math:`d`
-        kind: ``pooled``, ``gated`` or ``gated_full``
+        kind: a name in :data:`CONTROLS`, such as ``pooled``
         num_components: number of connected components :math:`m`, needed by ``pooled``
         theta: of :math:`\beta_l`
         layer: which layer :math:`l` this is, from 1

@@ -17,7 +17,8 @@ __all__ = ["EnergeticConv"]
 
 
 class EnergeticConv(Convolution):
-    r"""The convolution of the energetic network, EGNN (Zhou et al., 2021), with control:
+    r"""The convolution of the energetic network, EGNN (`Zhou et al., 2021
+    <https://arxiv.org/abs/2107.02392>`_), with control:
 
     .. math::
         \big((1 - c_{\min}) \mathbf G \mathbf X + c_1 \mathbf X^0 + c_2 \mathbf X\big) \mathbf W

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from graphsct.nn.activations import SReLU
+from graphsct.nn.controls import TENTHS
 from graphsct.nn.energetic_conv import EnergeticConv
-from graphsct.nn.model import Model, layer_numbers
+from graphsct.nn.model import Model, Space, layer_numbers, register
 
 __all__ = ["EnergeticGNN"]
 
 
+@register
 class EnergeticGNN(Model):
-    r"""The energetic network, EGNN (Zhou et al., 2021), with control.
+    r"""The energetic network, EGNN, of `"Dirichlet Energy Constrained Learning for Deep Graph
+    Neural Networks" <https://arxiv.org/abs/2107.02392>`_ (Zhou et al., 2021), with control.
 
     .. math::
         \mathbf H^l = \sigma\big(((1 - c_{\min}) \mathbf G \mathbf H^{l-1} + \beta \mathbf H^0 +
@@ -33,18 +36,62 @@ class EnergeticGNN(Model):
         c_max: upper bound on the growth of the Dirichlet energy
         c_min: lower bound on it
         beta: share of the initial features, at most ``c_min``
-        theta: of the gated controls
+        theta: the gated controls' :math:`\theta`
         offset: where the offsets of ``srelu`` start
-        penalty_weight: of :meth:`penalty`
-        control: ``pooled``, ``gated`` or ``gated_full`` of
+        penalty_weight: weight of :meth:`penalty`
+        control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
-        num_components: of the graph, needed by ``pooled``
-        activation: ``relu``, ``leaky_relu`` (slope 0.01), ``srelu``, ``elu``, ``selu``, ``silu``
-            or ``tanh``, or a module such as ``torch.nn.LeakyReLU(0.2)``
+        num_components: number of connected components of the graph, needed by ``pooled``
+        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
+            ``torch.nn.LeakyReLU(0.2)``
         dropout: rate, before the two linear layers
-        conv_dropout: rate, before every convolution, that of ``dropout`` if left out
-        norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
+        conv_dropout: rate, before every convolution; defaults to ``dropout``
+        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
     """
+
+    name, title = "egnn", "EGNN"
+    # The penalty keeps the weights of convolutions small, but not those of a control: a decay of
+    # 0.01 holds both back alike.
+    known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = tuple(
+        dict(learning_rate=0.01, conv_weight_decay=0.01, dense_weight_decay=5e-4, dropout=0.6)
+        | dict(hidden=64, c_max=1.0, c_min=0.2, share=0.5, offset=-10.0, theta=0.5, normalize=True)
+        | change
+        for change in (
+            {},
+            dict(normalize=False),
+            dict(offset=-1.0),
+            dict(conv_weight_decay=0.0),
+            dict(c_min=0.7, share=0.25),
+        )
+    )
+
+    @classmethod
+    def search_space(cls, control: str | None) -> Space:
+        """The bounds of the energy, the ``share`` of ``c_min`` that goes to the initial features,
+        and the first offset of SReLU, the only activation without control.
+        """
+        return {
+            "activation": ("srelu",) if control is None else ("srelu", "relu", "leaky_relu"),
+            "c_max": (0.5, 1.0, 1.5, 2.0),
+            "c_min": TENTHS,
+            "share": (0.25, 0.5, 0.75),
+            "offset": (-10.0, -5.0, -1.0),
+        }
+
+    @classmethod
+    def from_choices(cls, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """``share`` becomes ``beta``, which is that share of ``c_min``."""
+        options = dict(chosen)
+        if "share" in options:
+            options["beta"] = options.pop("share") * options["c_min"]
+        return options
+
+    @classmethod
+    def to_choices(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The inverse of :meth:`from_choices`."""
+        beta, c_min = options.get("beta"), options.get("c_min")
+        share = {} if beta is None or not c_min else {"share": beta / c_min}
+        return {**options, **share}
 
     def __init__(
         self,
@@ -94,7 +141,7 @@ class EnergeticGNN(Model):
         self.penalty_weight = float(penalty_weight)
 
     def penalty(self) -> Tensor:
-        r"""What training adds to the loss, to keep the weights near their start:
+        r"""The term that training adds to the loss, to keep the weights near their start:
         :math:`\gamma \sum_l \|\mathbf W^l - \mathbf W^l_{start}\|_F`, with :math:`\gamma` the
         ``penalty_weight``.
         """

@@ -1,21 +1,24 @@
-"""GCN."""
+"""The graph convolutional network, GCN."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from graphsct.graph import Graph
 from graphsct.nn.gcn_conv import GCNConv
-from graphsct.nn.model import Model, layer_numbers
+from graphsct.nn.model import Model, Space, layer_numbers, register
 
 __all__ = ["GCN"]
 
 
+@register
 class GCN(Model):
-    r"""A graph convolutional network of any depth (Kipf and Welling, 2017), with control.
+    r"""The graph convolutional network of `"Semi-Supervised Classification with Graph Convolutional
+    Networks" <https://arxiv.org/abs/1609.02907>`_ (Kipf and Welling, 2017), with control.
 
     .. math::
         \mathbf H^l = \sigma(\mathbf G \mathbf H^{l-1} \mathbf W^l + \mathbf B^l)
@@ -27,16 +30,17 @@ class GCN(Model):
         hidden_channels: number of channels :math:`d`
         out_channels: number of classes
         num_layers: number of convolutions :math:`L`
-        control: ``pooled``, ``gated`` or ``gated_full`` of
+        control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
-        num_components: of the graph, needed by ``pooled``
-        theta: of the gated controls
-        activation: ``relu``, ``leaky_relu`` (slope 0.01), ``srelu``, ``elu``, ``selu``, ``silu``
-            or ``tanh``, or a module such as ``torch.nn.LeakyReLU(0.2)``
+        num_components: number of connected components of the graph, needed by ``pooled``
+        theta: the gated controls' :math:`\theta`
+        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
+            ``torch.nn.LeakyReLU(0.2)``
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution
-        norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
-        init: how the convolutions start: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
+        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
+        init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
+            ``orthogonal``
 
     Example:
         >>> graph = Graph([[0, 1, 1, 2], [1, 0, 2, 1]])
@@ -44,6 +48,40 @@ class GCN(Model):
         >>> model(torch.randn(3, 5), graph).shape
         torch.Size([3, 3])
     """
+
+    name, title, default_control = "gcn", "GCN", "pooled"
+    known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = tuple(
+        dict(learning_rate=0.01, conv_weight_decay=0.0, dense_weight_decay=5e-4, dropout=0.5)
+        | dict(hidden=64, init="identity", drop_convs=False, theta=0.5)
+        | change
+        for change in (
+            {},
+            dict(activation="leaky_relu", negative_slope=0.3),
+            # For sets with many labels, such as Squirrel.
+            dict(hidden=128, dropout=0.2, conv_weight_decay=0.0, dense_weight_decay=1e-4),
+            dict(hidden=16),
+            dict(drop_convs=True, dense_weight_decay=5e-3),
+            dict(learning_rate=1e-3, dropout=0.8),
+        )
+    )
+
+    @classmethod
+    def search_space(cls, control: str | None) -> Space:
+        """The initial weights, and whether dropout also acts before convolutions."""
+        return {"init": ("identity", "glorot"), "drop_convs": (False, True)}
+
+    @classmethod
+    def from_choices(cls, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """``drop_convs`` becomes a ``conv_dropout`` equal to ``dropout``."""
+        options = dict(chosen)
+        if options.pop("drop_convs", False):
+            options["conv_dropout"] = options["dropout"]
+        return options
+
+    @classmethod
+    def to_choices(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The inverse of :meth:`from_choices`."""
+        return {**options, "drop_convs": bool(options.get("conv_dropout"))}
 
     def __init__(
         self,
@@ -85,7 +123,8 @@ class GCN(Model):
             norm=norm,
         )
 
-    def _convolve(
+    def convolve(
         self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
     ) -> Any:
+        """Apply one convolution, whose initial features are optional."""
         return conv(x, graph, x_0=x_0, pooled_0=pooled_0)

@@ -16,7 +16,8 @@ __all__ = ["GCN2Conv"]
 
 
 class GCN2Conv(Convolution):
-    r"""The convolution of GCNII (Chen et al., 2020), with control:
+    r"""The convolution of GCNII (`Chen et al., 2020 <https://arxiv.org/abs/2007.02133>`_), with
+    control:
 
     .. math::
         \big((1 - \alpha) \mathbf G \mathbf X + \alpha \mathbf X^0\big)

@@ -16,7 +16,8 @@ __all__ = ["GCNConv"]
 
 
 class GCNConv(Convolution):
-    r"""The graph convolution of Kipf and Welling (2017), with control:
+    r"""The graph convolution of `Kipf and Welling (2017) <https://arxiv.org/abs/1609.02907>`_, with
+    control:
 
     .. math::
         \mathbf G \mathbf X \mathbf W + \mathbf b + \mathbf B

@@ -1,17 +1,23 @@
-"""GCNII."""
+"""The network with initial residual and identity mapping, GCNII."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import torch
 
+from graphsct.nn.controls import TENTHS
 from graphsct.nn.gcn2_conv import GCN2Conv
-from graphsct.nn.model import Model, layer_numbers
+from graphsct.nn.model import Model, Space, layer_numbers, register
 
 __all__ = ["GCNII"]
 
 
+@register
 class GCNII(Model):
-    r"""GCNII (Chen et al., 2020), with control.
+    r"""The network of `"Simple and Deep Graph Convolutional Networks"
+    <https://arxiv.org/abs/2007.02133>`_ (Chen et al., 2020), with control.
 
     .. math::
         \mathbf H^l = \sigma\big(((1 - \alpha) \mathbf G \mathbf H^{l-1} + \alpha \mathbf H^0)
@@ -26,16 +32,41 @@ class GCNII(Model):
         num_layers: number of convolutions :math:`L`
         alpha: share of the initial features
         theta: of :math:`\beta_l`
-        control: ``pooled``, ``gated`` or ``gated_full`` of
+        control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
-        num_components: of the graph, needed by ``pooled``
-        activation: ``relu``, ``leaky_relu`` (slope 0.01), ``srelu``, ``elu``, ``selu``, ``silu``
-            or ``tanh``, or a module such as ``torch.nn.LeakyReLU(0.2)``
+        num_components: number of connected components of the graph, needed by ``pooled``
+        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
+            ``torch.nn.LeakyReLU(0.2)``
         dropout: rate, before the two linear layers
-        conv_dropout: rate, before every convolution, that of ``dropout`` if left out
-        norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
-        init: how the convolutions start: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
+        conv_dropout: rate, before every convolution; defaults to ``dropout``
+        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
+        init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
+            ``orthogonal``
     """
+
+    name, title = "gcnii", "GCNII"
+    known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = tuple(
+        dict(learning_rate=0.01, conv_weight_decay=0.01, dense_weight_decay=5e-4, dropout=0.6)
+        | dict(hidden=64, init="uniform", alpha=0.1, theta=0.5, normalize=True)
+        | change
+        for change in (
+            {},
+            dict(normalize=False),
+            # For sets with many labels, such as Squirrel.
+            dict(hidden=128, dropout=0.2, conv_weight_decay=0.0, dense_weight_decay=1e-4)
+            | dict(normalize=False),
+            dict(alpha=0.5, dropout=0.5),
+            dict(conv_weight_decay=5e-4, activation="leaky_relu"),
+            dict(learning_rate=1e-3, dropout=0.8),
+            dict(dropout=0.7, theta=0.6),
+            dict(conv_weight_decay=5e-4, dropout=0.5, theta=0.4),
+        )
+    )
+
+    @classmethod
+    def search_space(cls, control: str | None) -> Space:
+        r"""The initial weights, :math:`\alpha` and :math:`\theta`."""
+        return {"init": ("uniform", "identity"), "alpha": TENTHS, "theta": TENTHS}
 
     def __init__(
         self,

@@ -1,25 +1,35 @@
-r"""What the models share: a linear layer, convolutions of one width, a linear layer."""
+r"""The base of all models, a linear layer, convolutions of one width and a linear layer, and the
+registry of models by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, overload
+import inspect
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import torch
 from torch import Tensor
 
+from graphsct.errors import ModelError
 from graphsct.graph import Graph
+from graphsct.names import pick
 from graphsct.nn.activations import SReLU, make_activation
 from graphsct.nn.cache import as_graph
 from graphsct.nn.checks import check_rate, check_size
+from graphsct.nn.controls import CONTROLS
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
 
-__all__ = ["Model", "layer_numbers"]
+__all__ = ["MODELS", "Model", "Space", "layer_numbers", "register"]
+
+#: Settings by name, with the values that a search may choose for each.
+Space = Mapping[str, tuple[Any, ...]]
 
 
 class Model(torch.nn.Module):
-    r"""What the models share: all but the convolution.
+    r"""The base of all models: everything but the convolution.
 
     .. math::
         \mathbf H^0 = \sigma(\mathbf X \mathbf W_{in} + \mathbf b_{in}), \qquad
@@ -27,7 +37,47 @@ class Model(torch.nn.Module):
         \mathbf Y = \mathbf H^L \mathbf W_{out} + \mathbf b_{out}
 
     with dropout before every linear layer and convolution, and a norm before every activation.
+
+    A subclass that is decorated with :func:`register` can be trained, searched and diagnosed by its
+    ``name``. Its constructor takes ``in_channels``, ``hidden_channels``, ``out_channels`` and
+    ``num_layers``, then its own options by keyword.
     """
+
+    #: The name in settings and commands, such as ``gcn``.
+    name: ClassVar[str]
+    #: The name in tables and figures, such as ``GCN``.
+    title: ClassVar[str]
+    #: The control that suits the model best, by name.
+    default_control: ClassVar[str] = "gated"
+    #: Good settings, by which a search begins; a setting left out takes its first choice.
+    known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
+
+    @classmethod
+    def search_space(cls, control: str | None) -> Space:
+        """The choices of this model, which a search adds to those that all models share.
+
+        A name that all models share, such as ``activation`` or ``hidden``, gets new choices.
+
+        Args:
+            control: name of the control, or none
+        """
+        return {}
+
+    @classmethod
+    def from_choices(cls, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """The constructor's options for what a search has chosen, where the names differ."""
+        return dict(chosen)
+
+    @classmethod
+    def to_choices(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The inverse of :meth:`from_choices`."""
+        return dict(options)
+
+    @classmethod
+    def options(cls) -> tuple[str, ...]:
+        """Names of the options that the constructor takes besides the four sizes."""
+        _, _, _, _, *options = inspect.signature(cls).parameters
+        return tuple(options)
 
     def __init__(
         self,
@@ -124,19 +174,28 @@ class Model(torch.nn.Module):
             self.convs, self.norms[1:], self.activations[1:], strict=True
         ):
             dropped = dropout(x, self.conv_dropout, self.training)
-            x = activation(norm(self._convolve(conv, dropped, x_0, graph, pooled_0)))
+            x = activation(norm(self.convolve(conv, dropped, x_0, graph, pooled_0)))
             if return_layers:
                 layers.append(x)
         out: Tensor = self.output(dropout(x, self.dropout, self.training, kind="output"))
         return (out, layers) if return_layers else out
 
-    def _convolve(
+    def convolve(
         self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None
     ) -> Any:
+        """Apply one convolution; override it for convolutions that take other arguments.
+
+        Args:
+            conv: the convolution
+            x: features after dropout; shape: ``(n, d)``
+            x_0: initial features; shape: ``(n, d)``
+            graph: the graph
+            pooled_0: ``graph.pool(x_0)`` if a control needs it; shape: ``(m, d)``
+        """
         return conv(x, x_0, graph, pooled_0=pooled_0)
 
     def penalty(self) -> Tensor:
-        """What training adds to the loss: nothing, for most models."""
+        """The term that training adds to the loss; zero for most models."""
         return self.output.weight.new_zeros(())
 
     def param_groups(
@@ -166,3 +225,45 @@ def layer_numbers(num_layers: Any, hidden_channels: Any) -> range:
     """The numbers of the layers, from 1."""
     check_size(hidden_channels, "hidden_channels")
     return range(1, check_size(num_layers, "num_layers") + 1)
+
+
+#: The models by name.
+MODELS: dict[str, type[Model]] = {}
+
+M = TypeVar("M", bound=type[Model])
+
+
+def register(model: M) -> M:
+    """Make a model known by its name; a class decorator.
+
+    Example:
+        >>> from graphsct.nn import GCN
+        >>> @register
+        ... class Wide(GCN):
+        ...     name, title = "wide", "Wide GCN"
+        >>> MODELS.pop("wide").title
+        'Wide GCN'
+    """
+    for attribute in ("name", "title"):
+        if not isinstance(vars(model).get(attribute), str):
+            raise ModelError(f"{model.__name__} has no {attribute}: add {attribute} = '...' to it")
+    pick(CONTROLS, model.default_control, "control")
+    sizes = list(inspect.signature(model).parameters)[:4]
+    expected = ["in_channels", "hidden_channels", "out_channels", "num_layers"]
+    if sizes != expected:
+        raise ModelError(
+            f"{model.__name__} takes {', '.join(sizes)} first, expected {', '.join(expected)}"
+        )
+    owner = MODELS.get(model.name, model)
+    # A file that is executed again, perhaps under another module name, defines the class anew.
+    if (_file(owner), owner.__qualname__) != (_file(model), model.__qualname__):
+        raise ModelError(
+            f"the name {model.name!r} belongs to {owner.__qualname__} of {owner.__module__}: give "
+            f"{model.__qualname__} another name"
+        )
+    MODELS[model.name] = model
+    return model
+
+
+def _file(model: type[Model]) -> str | None:
+    return getattr(sys.modules.get(model.__module__), "__file__", None)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
+from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
 
 __all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "Key", "Settings", "read_cells", "write_cell"]
@@ -64,12 +65,12 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What decides the result of a cell's runs but for their seeds.
+class Settings(Record, leave_out=("train.seed",), error=ExperimentError):
+    """All settings of a cell's runs but their seeds.
 
     Args:
-        model: what is built
-        train: how it is trained; its seed means nothing
+        model: settings of the model
+        train: settings of training; the seed is not used
         normalize: whether rows of features sum to one
     """
 
@@ -82,24 +83,9 @@ class Settings:
         """What chooses the epoch; results are compared by the first."""
         return ("val_accuracy", "val_loss") if self.model.depth >= DEEP else ("val_accuracy",)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, without the seed."""
-        train = self.train.to_dict()
-        del train["seed"]
-        return {"model": self.model.to_dict(), "train": train, "normalize": self.normalize}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Settings:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            ModelConfig.from_dict(values["model"]),
-            TrainConfig.from_dict(values["train"]),
-            values["normalize"],
-        )
-
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Record, flat=("key",), error=ExperimentError):
     """A cell that was run, or is to be run with settings that are known.
 
     Args:
@@ -118,6 +104,11 @@ class Cell:
     command: str = ""
     versions: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        for result in self.results:
+            if tuple(result) != RESULT:
+                raise ExperimentError(f"a result has {list(result)}, expected {list(RESULT)}")
+
     @property
     def allowed(self) -> dict[str, Any] | None:
         """The ``trials`` and ``seconds`` that its search was allowed, ``None`` without a search."""
@@ -135,32 +126,6 @@ class Cell:
     def accuracies(self, select: str = "val_accuracy") -> list[float]:
         """Test accuracy of each run in percent."""
         return [100 * run["test_accuracy"] for run in self.runs(select)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            **self.key._asdict(),
-            "settings": self.settings.to_dict(),
-            "found": self.found,
-            "results": list(self.results),
-            "command": self.command,
-            "versions": self.versions,
-        }
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Cell:
-        """The inverse of :meth:`to_dict`."""
-        for result in values["results"]:
-            if tuple(result) != RESULT:
-                raise ExperimentError(f"a result has {list(result)}, expected {list(RESULT)}")
-        return cls(
-            Key(**{name: values[name] for name in Key._fields}),
-            Settings.from_dict(values["settings"]),
-            values["found"],
-            tuple(values["results"]),
-            values["command"],
-            values["versions"],
-        )
 
 
 def write_cell(folder: Path, cell: Cell) -> Path:
@@ -185,10 +150,8 @@ def read_cells(folder: Path = PACKAGED, keys: Iterable[Key] | None = None) -> di
 def _read(path: Path) -> Cell:
     try:
         cell = Cell.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except KeyError as error:
-        raise ExperimentError(f"{path} has no {error}; mend it or delete it") from error
-    except (TypeError, ValueError) as error:
-        raise ExperimentError(f"{path} is no cell: {error}; mend it or delete it") from error
+    except ValueError as error:
+        raise ExperimentError(f"{path} is not a cell: {error}; mend it or delete it") from error
     if path.stem != cell.key.name:
         raise ExperimentError(f"{path} is the cell {cell.key.name}; give it that name")
     return cell

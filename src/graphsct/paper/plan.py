@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from graphsct import nn
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
 from graphsct.paper.cell import Key
@@ -36,10 +37,10 @@ def key_of(cell: PaperCell) -> Key:
 
 
 def control_of(model: str, dataset: str = "") -> str:
-    """What SCT is, by the paper's table of sizes: ``pooled`` for GCN and on Ogbn-arxiv, else
-    ``gated``.
+    """The control that the paper calls SCT, by its table of sizes: the model's default, but
+    ``pooled`` on Ogbn-arxiv.
     """
-    return "pooled" if model == "gcn" or dataset == "arxiv" else "gated"
+    return "pooled" if dataset == "arxiv" else nn.MODELS[model].default_control
 
 
 def base_of(key: Key) -> Key:

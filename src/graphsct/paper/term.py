@@ -19,6 +19,7 @@ from graphsct.paper.cell import PACKAGED, Cell, Key, Settings
 from graphsct.paper.probe import probe
 from graphsct.paper.reproduce import Loader
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
+from graphsct.records import Record
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData
 from graphsct.training.interrupt import interruptible
@@ -32,7 +33,7 @@ __all__ = ["Measured", "Term", "measure_terms", "read_terms"]
 
 
 @dataclass(frozen=True)
-class Term:
+class Term(Record, flat=("key",), error=ExperimentError):
     """The term of one cell.
 
     Args:
@@ -49,27 +50,6 @@ class Term:
     runs: tuple[dict[str, Any], ...]
     command: str = ""
     versions: dict[str, Any] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            **self.key._asdict(),
-            "settings": self.settings.to_dict(),
-            "runs": list(self.runs),
-            "command": self.command,
-            "versions": self.versions,
-        }
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Term:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            Key(**{name: values[name] for name in Key._fields}),
-            Settings.from_dict(values["settings"]),
-            tuple(values["runs"]),
-            values["command"],
-            values["versions"],
-        )
 
 
 @dataclass(frozen=True)
@@ -95,8 +75,8 @@ def read_terms(folder: Path = PACKAGED) -> dict[Key, Term]:
 def _read(path: Path) -> Term:
     try:
         term = Term.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ExperimentError(f"{path} is no term: {error!r}; mend it or delete it") from error
+    except ValueError as error:
+        raise ExperimentError(f"{path} is not a term: {error}; mend it or delete it") from error
     if path.stem != term.key.name:
         raise ExperimentError(f"{path} is the term of {term.key.name}; give it that name")
     return term

@@ -1,4 +1,4 @@
-"""The best trials once more, with more runs: of many trials with few, the best is a lucky one."""
+"""The finals: the best trials once more with more runs, as the best of many is often just lucky."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Score, evaluate
+from graphsct.search.outcome import Outcome
 
 if TYPE_CHECKING:
     from graphsct.search.study import Study
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TIMES", "hold_finals"]
 
-#: So many times the runs of a trial has a finalist.
+#: A finalist has this many times the runs of a trial.
 TIMES = 5
 
 
@@ -26,39 +27,39 @@ def hold_finals(
     stop: Callable[[], bool],
     show: Callable[[Study], None],
 ) -> None:
-    """Train the best trials with more runs, those that have not been, and keep their scores.
+    """Train the best trials that were not in the finals yet with more runs, and keep their scores.
 
-    Nothing is done while another process still has trials: it will do it when it ends. A study that
-    had finals has as many again, or what it tries later could never win.
+    While another process still trains, nothing happens here: that process holds the finals when it
+    ends. A resumed study has at least as many finalists as before, or later trials could never win.
 
     Args:
-        plan: says how many
-        study: opened by the plan
-        data: without test nodes
-        stop: asked after every epoch; a finalist under way is begun again by whoever goes on
-        show: called after each
+        plan: has the number of finalists
+        study: the study that the plan opened
+        data: data without test nodes
+        stop: called after every epoch; an interrupted finalist is trained again by the next process
+        show: called after each finalist
     """
     for trial in study.finalists(max(plan.finalists, len(study.finals()))):
         candidate = plan.candidate(study.chosen(trial.params))
         judge = _Patient()
         evaluate([replace(candidate, runs=TIMES * plan.runs)], data, judge, stop)
-        if judge.result is None:
+        if judge.outcome is None:
             break
-        study.set_final(trial, judge.result)
+        study.set_final(trial, judge.outcome)
         show(study)
 
 
 class _Patient:
-    """Waits for the end of one candidate; its result is plain values."""
+    """Waits for the outcome of one candidate."""
 
     def __init__(self) -> None:
-        self.result: dict[str, float] | None = None
+        self.outcome: Outcome | None = None
 
     def hopeless(self, candidate: int, epoch: int, score: Score) -> bool:
         return False
 
     def done(self, candidate: int, score: Score) -> None:
-        self.result = score._asdict()
+        self.outcome = Outcome.of(score)
 
     def diverged(self, candidate: int, seconds: float) -> None:
-        self.result = {"diverged": True, "seconds": seconds}
+        self.outcome = Outcome(diverged=True, seconds=seconds)

@@ -1,4 +1,4 @@
-"""A study's journal in a folder: it survives ``kill -9``, and several processes may write it."""
+"""The journal of a study in a folder. It survives ``kill -9``, and processes can share it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ JOURNAL = "journal.jsonl"
 
 
 class Journal:
-    """The journal and the presence of this process in its folder, while used as a context.
+    """The journal of a study; as a context, it also marks this process as present in the folder.
 
     Args:
-        folder: made if need be
+        folder: folder of the study, created if necessary
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Journal:
         self.name = "graphsct"
         self.place = folder / JOURNAL
         self.worker = uuid.uuid4().hex
-        #: Held while several entries belong together.
+        #: Hold it to write several entries that belong together.
         self.lock = FileLock(folder / ".lock")
         self._workers = folder / ".workers"
         self._presence = FileLock(self._workers / self.worker, timeout=0)
@@ -47,21 +47,21 @@ class Journal:
         (self._workers / self.worker).unlink(missing_ok=True)
 
     def _check(self) -> None:
-        """Refuse a folder with other things in it."""
+        """Refuse a folder with other files."""
         names = {path.name for path in self.folder.glob("[!.]*")}
         if names and JOURNAL not in names:
             raise TrainingError(
-                f"{self.folder} is not empty and no study (it has no {JOURNAL}); use another "
-                "folder (--out)"
+                f"{self.folder} is not empty and not a study (it has no {JOURNAL}); use another "
+                "folder"
             )
 
     def open(self) -> JournalStorage:
-        """What Optuna reads and writes."""
+        """The storage for Optuna."""
         path = str(self.folder / JOURNAL)
         return JournalStorage(JournalFileBackend(path, _SystemLock(path)))
 
     def is_gone(self, worker: str | None) -> bool:
-        """Whether the process of that name has ended, however it ended."""
+        """Whether the process with that name has ended, for whatever reason."""
         if worker == self.worker:
             return False
         if worker is None or not (self._workers / worker).is_file():
@@ -75,9 +75,9 @@ class Journal:
 
 
 class _SystemLock(JournalFileOpenLock):
-    """A lock that the system takes back from a process that is killed.
+    """A lock that the operating system releases when its process is killed.
 
-    Whoever gets it cuts off a last entry that another one wrote in part, as on a full disk.
+    Acquiring it also removes an incomplete last entry, such as a full disk leaves.
     """
 
     def __init__(self, path: str) -> None:

@@ -132,5 +132,5 @@ def _title(task: Task) -> str:
 
 def _write(study: Study, found: Found, folder: Path) -> None:
     with saving(folder):
-        write_jsonl(folder / "trials.jsonl", study.rows())
+        write_jsonl(folder / "trials.jsonl", (row.to_dict() for row in study.rows()))
         write_json(folder / "best.json", {**found.to_dict(), "versions": versions()})

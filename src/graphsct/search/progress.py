@@ -59,7 +59,7 @@ class SearchProgress:
     def __call__(self, study: Study) -> None:
         """Show what a study has come to."""
         if self._first is None:
-            self._first = study.counts()["trials"]
+            self._first = study.counts().trials
         if self._bar is not None:
             done, numbers = self._numbers(study, self._first)
             self._bar.update(self._task, completed=done, numbers=numbers)
@@ -70,10 +70,10 @@ class SearchProgress:
 
     def _numbers(self, study: Study, first: int) -> tuple[int, str]:
         counts, best = study.counts(), study.best_score()
-        done = counts["trials"]
-        numbers = f"{done}/{self.trials} trials, {counts['pruned']} given up"
-        if counts["finalists"]:
-            numbers += f", {counts['finalists']} in the finals"
+        done = counts.trials
+        numbers = f"{done}/{self.trials} trials, {counts.pruned} given up"
+        if counts.finalists:
+            numbers += f", {counts.finalists} in the finals"
         if best is not None:
             numbers += f", best {show_score(best, study.select)}"
         if first < done < self.trials:  # then come the finals, if there are any

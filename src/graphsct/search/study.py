@@ -1,4 +1,4 @@
-"""A study: which trials there are, who has them, and what they gave."""
+"""A study: its trials, the processes that train them, and their scores."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from graphsct.errors import TrainingError
+from graphsct.nn.model import Space
 from graphsct.search.evaluate import RUNGS, Score
-from graphsct.search.space import Space, felt
+from graphsct.search.outcome import Counts, Outcome, TrialRow
+from graphsct.search.space import in_effect
 from graphsct.training.fingerprint import check_same
 from graphsct.training.seeding import seed_of
 
@@ -22,34 +24,34 @@ if TYPE_CHECKING:
     from graphsct.search.database import Database
     from graphsct.search.journal import Journal
 
-__all__ = ["Study", "Taken", "diverged"]
+__all__ = ["Study", "Taken"]
 
 _WORST = {"val_accuracy": 0.0, "val_loss": math.inf}
-# A trial that ended so many processes is not tried again.
+# A trial that ended this many processes is not tried again.
 _TRIES = 3
-# The names of what the finals gave begin so.
+# The prefix of the outcomes of the finals, before the number of the trial.
 _FINAL = "final "
-# So often another trial is drawn instead of one that there has been.
+# How often another trial is drawn instead of a repeated one.
 _REPEATS = 20
 
 
 class Taken(NamedTuple):
-    """A trial that this process has, and what it has chosen."""
+    """A trial that this process has taken, and its settings."""
 
     trial: Trial
     chosen: dict[str, Any]
 
 
 class Study:
-    """Trials of one search, in a journal, a database or in memory.
+    """The trials of one search, in a journal, a database or in memory.
 
     Args:
-        identity: what decides the result; a journal of another study is refused
-        choices: what a trial may choose
-        first: what the first trials choose
+        identity: everything that decides the result; a journal of another study is refused
+        choices: the search space
+        first: settings of the first trials
         select: ``val_accuracy`` or ``val_loss``
-        seed: of what is chosen at random
-        journal: or a database, opened; in memory if left out
+        seed: seed of the random choices
+        journal: an open journal or database; in memory if left out
     """
 
     def __init__(
@@ -73,10 +75,7 @@ class Study:
                     self._study.enqueue_trial(dict(chosen), skip_if_exists=True)
                 self._study.set_user_attr("identity", identity)
             elif journal is not None:
-                way_out = (
-                    "Go on with the same settings, or in another folder (--out; of 'graphsct "
-                    "reproduce', --work)"
-                )
+                way_out = "Go on with the same settings, or in another folder"
                 check_same(there, identity, journal.place, way_out)
 
     def _open(self) -> optuna.Study:
@@ -85,7 +84,7 @@ class Study:
         storage: optuna.storages.BaseStorage = (
             optuna.storages.InMemoryStorage() if journal is None else journal.open()
         )
-        # What is below a quarter of those that went on to the end; good trials differ by noise.
+        # Gives up the worst quarter only: good trials differ by noise.
         pruner = optuna.pruners.PercentilePruner(75.0, n_startup_trials=8)
         if name in optuna.get_all_study_names(storage):
             return optuna.load_study(study_name=name, storage=storage, pruner=pruner)
@@ -104,25 +103,25 @@ class Study:
         return self._study.get_trials(deepcopy=False)
 
     def begun(self) -> list[FrozenTrial]:
-        """Trials under way or over, without those that were begun again or not at all."""
+        """Trials under way or over, without those that were begun again or are repeated."""
         trials = self.trials()
         gone = {trial.user_attrs.get("again") for trial in trials}
         gone |= {trial.number for trial in trials if trial.user_attrs.get("repeats")}
         return [t for t in trials if t.state != TrialState.WAITING and t.number not in gone]
 
     def take(self, limit: int, size: Callable[[Mapping[str, Any]], int]) -> list[Taken]:
-        """Take a group of trials, none if there is nothing left.
+        """Take a group of trials; an empty one if nothing is left.
 
         Args:
-            limit: how many trials there shall be in all
-            size: called with what the first has chosen; how many the group can have
+            limit: total number of trials
+            size: returns the largest size of the group, given the settings of its first trial
         """
         with self._alone():
             self._take_over()
             left = limit - len(self.begun())
             if left <= 0:
                 return []
-            # From the state of the study, so that a study that goes on does not repeat itself.
+            # Depends on the state of the study, so that a resumed study does not repeat itself.
             seed = seed_of(self.seed, len(self.trials())) % 2**31
             group = [self._ask_new(seed)]
             most = min(left, size(group[0].chosen))
@@ -131,7 +130,7 @@ class Study:
             return group
 
     def _ask_new(self, seed: int) -> Taken:
-        """Ask for a trial that there has not been; in a grid the sampler likes to repeat itself."""
+        """Ask for a trial with new settings; in a grid the sampler often repeats itself."""
         self._study.sampler = optuna.samplers.TPESampler(seed=seed)
         taken = self._ask()
         self._study.sampler = optuna.samplers.RandomSampler(seed=seed)
@@ -151,13 +150,13 @@ class Study:
 
     def _repeats(self, taken: Taken) -> bool:
         return any(
-            felt(self.chosen(trial.params)) == felt(taken.chosen)
+            in_effect(self.chosen(trial.params)) == in_effect(taken.chosen)
             for trial in self.begun()
             if trial.number != taken.trial.number
         )
 
     def chosen(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What a trial has chosen, without the rounding of steps."""
+        """The settings of a trial, without the rounding of steps."""
         return {
             name: min(these, key=lambda value: abs(value - params[name]))
             if isinstance(these[0], float)
@@ -167,7 +166,7 @@ class Study:
         }
 
     def _take_over(self) -> None:
-        """Begin again what processes that are gone have left; call it alone."""
+        """Begin trials of processes that are gone again; hold the lock to call it."""
         if self.journal is None:
             return
         for trial in self.trials():
@@ -185,7 +184,7 @@ class Study:
         self._study.tell(trial.number, state=TrialState.FAIL)
 
     def give_back(self, taken: Taken) -> None:
-        """Leave a trial that was interrupted to whoever goes on."""
+        """Leave an interrupted trial to the next process."""
         with self._alone():
             self._begin_again(self.trials()[taken.trial.number], tries=0)
 
@@ -193,11 +192,11 @@ class Study:
         return float(getattr(score, self.select))
 
     def hopeless(self, taken: Taken, epoch: int, score: Score) -> bool:
-        """Report a score at a rung; whether the pruner gives the trial up."""
+        """Report a score at a rung; returns whether the pruner gives the trial up."""
         taken.trial.report(self._value(score), epoch)
         if not taken.trial.should_prune():
             return False
-        self._note(taken, score._asdict())
+        self._note(taken, Outcome.of(score))
         self._study.tell(taken.trial, state=TrialState.PRUNED)
         return True
 
@@ -205,101 +204,102 @@ class Study:
         """Keep the score of a trial."""
         seen = self.trials()[taken.trial.number].intermediate_values
         for rung in RUNGS:
-            if rung not in seen:  # it was over before: others are measured by its last score
+            if rung not in seen:  # the trial ended before: its last score counts there
                 taken.trial.report(self._value(score), rung)
-        self._note(taken, score._asdict())
+        self._note(taken, Outcome.of(score))
         self._study.tell(taken.trial, self._value(score))
 
     def diverged(self, taken: Taken, seconds: float) -> None:
         """Give a trial the worst score."""
-        self._note(taken, {"diverged": True, "seconds": seconds})
+        self._note(taken, Outcome(diverged=True, seconds=seconds))
         self._study.tell(taken.trial, _WORST[self.select])
 
-    def _note(self, taken: Taken, values: Mapping[str, Any]) -> None:
-        for name, value in values.items():
+    def _note(self, taken: Taken, outcome: Outcome) -> None:
+        for name, value in outcome.to_dict().items():
             taken.trial.set_user_attr(name, value)
 
     def finalists(self, count: int) -> list[FrozenTrial]:
-        """The best trials, without those that were in the finals; none while any is under way."""
+        """The best trials that were not in the finals yet; none while a trial is under way."""
         if any(trial.state == TrialState.RUNNING for trial in self.begun()):
             return []
-        ranked = sorted(self._scored(), key=lambda trial: self._rank(trial.user_attrs))
+        ranked = sorted(self._scored(), key=lambda trial: _outcome(trial).rank(self.select))
         there = self.finals()
         return [trial for trial in ranked[:count] if trial.number not in there]
 
-    def finals(self) -> dict[int, dict[str, Any]]:
-        """What the finals gave, by the number of the trial."""
-        there = self._study.user_attrs.items()
-        return {int(k.removeprefix(_FINAL)): v for k, v in there if k.startswith(_FINAL)}
+    def finals(self) -> dict[int, Outcome]:
+        """The outcomes of the finals by the number of the trial."""
+        return {
+            int(name.removeprefix(_FINAL)): Outcome.from_dict(values)
+            for name, values in self._study.user_attrs.items()
+            if name.startswith(_FINAL)
+        }
 
-    def set_final(self, trial: FrozenTrial, result: Mapping[str, Any]) -> None:
-        """Keep what the finals gave; in the study, for trials that are over take nothing more."""
-        self._study.set_user_attr(f"{_FINAL}{trial.number}", dict(result))
-
-    def score(self, trial: FrozenTrial) -> Mapping[str, Any]:
-        """What is known of a trial: what the finals gave, else what its own runs gave."""
-        finals: Mapping[int, Mapping[str, Any]] = self.finals()
-        return finals.get(trial.number, trial.user_attrs)
+    def set_final(self, trial: FrozenTrial, outcome: Outcome) -> None:
+        """Keep the outcome of a finalist, in the study because a finished trial is immutable."""
+        self._study.set_user_attr(f"{_FINAL}{trial.number}", outcome.to_dict())
 
     def best(self) -> FrozenTrial:
-        """The trial with the best score, of those in the finals if there are any; of equal ones
-        that with the better second measure.
-        """
+        """The trial with the best score, among the finalists if there are any."""
         done, finals = self._scored(), self.finals()
         done = [trial for trial in done if trial.number in finals] or done
         if not done:
             raise TrainingError("no trial has come to its end; allow more trials or more time")
-        return min(done, key=lambda t: self._rank(finals.get(t.number, t.user_attrs)))
+        return min(done, key=lambda t: (finals.get(t.number) or _outcome(t)).rank(self.select))
+
+    def score(self, trial: FrozenTrial) -> float:
+        """The score of a trial: that of the finals if it was there, else that of its own runs."""
+        return float(getattr(self.finals().get(trial.number) or _outcome(trial), self.select))
 
     def best_score(self) -> float | None:
-        """That of the best trial, if there is one."""
-        return self.score(self.best())[self.select] if self._scored() else None
-
-    def _rank(self, score: Mapping[str, Any]) -> tuple[float, float]:
-        accuracy, loss = score["val_accuracy"], score["val_loss"]
-        return (-accuracy, loss) if self.select == "val_accuracy" else (loss, -accuracy)
+        """The score of the best trial, ``None`` if no trial has one."""
+        return self.score(self.best()) if self._scored() else None
 
     def _scored(self) -> list[FrozenTrial]:
         done = (trial for trial in self.begun() if trial.state == TrialState.COMPLETE)
-        lost = {number for number, final in self.finals().items() if final.get("diverged")}
-        return [trial for trial in done if not diverged(trial) and trial.number not in lost]
+        lost = {number for number, final in self.finals().items() if final.diverged}
+        return [t for t in done if not _outcome(t).diverged and t.number not in lost]
 
-    def counts(self) -> dict[str, Any]:
-        """How many trials are over and how, and how long they took."""
-        over = [trial for trial in self.begun() if trial.state.is_finished()]
-        finals = self.finals().values()
-        return {
-            "trials": len(over),
-            "pruned": sum(trial.state == TrialState.PRUNED for trial in over),
-            "failed": sum(trial.state == TrialState.FAIL or diverged(trial) for trial in over),
-            "seconds": sum(trial.user_attrs.get("seconds", 0.0) for trial in over)
-            + sum(final["seconds"] for final in finals),
-            "finalists": len(finals),
-        }
+    def _over(self) -> list[tuple[FrozenTrial, Outcome]]:
+        return [(t, _outcome(t)) for t in self.begun() if t.state.is_finished()]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One for each trial that is over, as plain values."""
-        finals = self.finals()
+    def counts(self) -> Counts:
+        """How many trials are over, how they ended, and how long they took."""
+        over, finals = self._over(), self.finals().values()
+        own = [outcome.seconds or 0.0 for _, outcome in over]
+        return Counts(
+            trials=len(over),
+            pruned=sum(trial.state == TrialState.PRUNED for trial, _ in over),
+            failed=sum(t.state == TrialState.FAIL or outcome.diverged for t, outcome in over),
+            seconds=sum(own) + sum(final.seconds or 0.0 for final in finals),
+            finalists=len(finals),
+        )
+
+    def rows(self) -> list[TrialRow]:
+        """One row per trial that is over."""
+        finals, nothing = self.finals(), Outcome()
         return [
-            {
-                "trial": trial.number,
-                "state": "diverged" if diverged(trial) else trial.state.name.lower(),
-                **{name: trial.user_attrs.get(name) for name in Score._fields},
-                **{f"final_{name}": finals.get(trial.number, {}).get(name) for name in _WORST},
-                **felt(self.chosen(trial.params)),
-            }
-            for trial in self.begun()
-            if trial.state.is_finished()
+            TrialRow(
+                trial=trial.number,
+                state="diverged" if own.diverged else trial.state.name.lower(),
+                val_accuracy=own.val_accuracy,
+                val_loss=own.val_loss,
+                best_epoch=own.best_epoch,
+                seconds=own.seconds,
+                final_val_accuracy=finals.get(trial.number, nothing).val_accuracy,
+                final_val_loss=finals.get(trial.number, nothing).val_loss,
+                chosen=in_effect(self.chosen(trial.params)),
+            )
+            for trial, own in self._over()
         ]
 
 
-def diverged(trial: FrozenTrial) -> bool:
-    """Whether a run of a trial has left all bounds."""
-    return bool(trial.user_attrs.get("diverged"))
+def _outcome(trial: FrozenTrial) -> Outcome:
+    """The outcome of a trial's own runs, as far as it is known."""
+    return Outcome.from_dict(trial.user_attrs)
 
 
 def _distribution(choices: tuple[Any, ...]) -> BaseDistribution:
-    """Evenly spaced numbers in their order, anything else as names."""
+    """Evenly spaced numbers keep their order; other choices are categories."""
     if len(choices) > 2 and all(isinstance(choice, float) for choice in choices):
         steps = [b - a for a, b in pairwise(choices)]
         if all(math.isclose(step, steps[0]) for step in steps):

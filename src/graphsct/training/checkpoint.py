@@ -109,7 +109,7 @@ class SingleRunFolder:
         values = _read_json(path)
         check_same(values.pop("identity"), self.identity, path, _WAY_OUT)
         lines = (self.folder / _HISTORY).read_text(encoding="utf-8").splitlines()
-        run = Run.from_dict(values, map(json.loads, lines))
+        run = Run.from_dict({**values, "history": [json.loads(line) for line in lines]})
         found = self._read(WEIGHTS)
         if found is None:
             raise TrainingError(f"{path} is there, but no {WEIGHTS}. {_WAY_OUT}")

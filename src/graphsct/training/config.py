@@ -1,88 +1,33 @@
-"""What decides the result of a run, frozen, checked, and the same in a JSON file."""
+"""The settings of models and of training: frozen, checked, and the same in a JSON file."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import NoneType
-from typing import Any, Self, get_args, get_type_hints
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import torch
 
 from graphsct.errors import ModelError, TrainingError
 from graphsct.graph import Graph
 from graphsct.names import nearest, pick
-from graphsct.nn import GCN, GCNII, EnergeticGNN
+from graphsct.nn import CONTROLS, MODELS
+from graphsct.records import Record, check_types
 
-__all__ = ["MODELS", "OF_ACTIVATION", "SELECTIONS", "Config", "ModelConfig", "TrainConfig", "check"]
+__all__ = ["OF_ACTIVATION", "SELECTIONS", "Config", "ModelConfig", "TrainConfig", "check"]
 
-#: The models by the name that configurations and the command give them.
-MODELS: dict[str, type[GCN | GCNII | EnergeticGNN]] = {
-    "gcn": GCN,
-    "gcnii": GCNII,
-    "egnn": EnergeticGNN,
-}
-
-#: Settings of a model that only one activation has, with its name.
+#: Settings that belong to one activation, with its name.
 OF_ACTIVATION = {"offset": "srelu", "negative_slope": "leaky_relu"}
 
-#: What may choose the best epoch.
+#: The criteria that can select the best epoch.
 SELECTIONS = ("val_loss", "val_accuracy")
 
 
-class Config:
-    """Fields of plain types, to JSON and back."""
-
-    def to_json(self) -> str:
-        """All settings as a JSON object."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All settings by name."""
-        return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read settings from a JSON object; those left out keep their defaults."""
-        try:
-            values = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise TrainingError(f"the settings are no JSON: {error}") from error
-        return cls.from_dict(values)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Take settings by name; those left out keep their defaults."""
-        if not isinstance(values, Mapping):
-            raise TrainingError(f"the settings are {values!r}, expected an object with their names")
-        names = list(get_type_hints(cls))
-        for name in values:
-            if name not in names:
-                raise TrainingError(f"there is no setting {name!r}{nearest(name, names)}")
-        return cls(**values)
+class Config(Record, strict=True, noun="setting"):
+    """Settings with types that are checked; those left out keep their defaults."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            value = getattr(self, name)
-            kinds = get_args(hint) or (hint,)
-            if float in kinds and type(value) is int:
-                object.__setattr__(self, name, float(value))
-            elif type(value) not in kinds:
-                wanted = " or ".join(_KINDS[kind] for kind in kinds)
-                raise TrainingError(f"{name} is {value!r}, expected {wanted}")
-
-
-_KINDS = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a string",
-    NoneType: "nothing (null)",
-}
+        check_types(self)
 
 
 @dataclass(frozen=True)
@@ -90,15 +35,16 @@ class TrainConfig(Config):
     """How to train.
 
     Args:
-        epochs: at most so many
-        patience: stop when the best epoch is so many epochs ago
-        learning_rate: of Adam
-        conv_weight_decay: of convolutions and their controls, if the model tells them apart
-        dense_weight_decay: of all other weights
-        select: what chooses the best epoch, ``val_loss`` or ``val_accuracy``; for deep networks
-            the choice decides the result, so it is kept with every result
-        seed: of the first weights and of dropout
-        checkpoint_every: so many epochs
+        epochs: maximum number of epochs
+        patience: training stops this many epochs after the best one
+        learning_rate: learning rate of Adam
+        conv_weight_decay: weight decay of convolutions and their controls, if the model tells them
+            apart
+        dense_weight_decay: weight decay of all other weights
+        select: the criterion that selects the best epoch, ``val_loss`` or ``val_accuracy``; for
+            deep networks it decides the result, so it is kept with every result
+        seed: seed of the initial weights and of dropout
+        checkpoint_every: number of epochs between two checkpoints
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -125,8 +71,8 @@ class TrainConfig(Config):
         check(self, "seed", 0 <= self.seed < 2**63, "in 0 .. 2^63 - 1")
         if self.select not in SELECTIONS:
             raise TrainingError(
-                f"select is {self.select!r}{nearest(self.select, SELECTIONS)}: it names what "
-                "chooses the best epoch"
+                f"select is {self.select!r}{nearest(self.select, SELECTIONS)}: it names the "
+                "criterion for the best epoch"
             )
 
 
@@ -138,26 +84,28 @@ def check(config: Any, name: str, right: bool, expected: str) -> None:
 
 @dataclass(frozen=True)
 class ModelConfig(Config):
-    """Which model to build; what is ``None`` is left to the model's own default.
+    """The model to build; a setting that is ``None`` keeps the model's own default.
 
     Args:
-        model: ``gcn``, ``gcnii`` or ``egnn``
-        control: ``pooled``, ``gated`` or ``gated_full``, or none
+        model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn``
+        control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
         depth: number of convolutions
         hidden: number of channels
-        dropout: before the two linear layers
-        conv_dropout: before every convolution
-        activation: by name
-        negative_slope: of ``leaky_relu``, 0.01 if left out
-        norm: by name
-        init: how convolutions start, by name (``gcn`` and ``gcnii``)
+        dropout: rate before the two linear layers
+        conv_dropout: rate before every convolution
+        activation: a name in :data:`graphsct.nn.ACTIVATIONS`
+        negative_slope: slope of ``leaky_relu``, 0.01 by default
+        norm: name of a norm
+        init: name of the convolutions' initial weights (``gcn`` and ``gcnii``)
         alpha: share of the initial features (``gcnii``)
-        theta: of beta in layer l, log(theta / l + 1)
+        theta: decides beta in layer l, log(theta / l + 1)
         c_min: lower bound on the growth of the energy (``egnn``)
         c_max: upper bound on it (``egnn``)
         beta: share of the initial features (``egnn``)
-        offset: where the offsets of ``srelu`` start (``egnn``)
-        penalty_weight: of the distance of weights from their start (``egnn``)
+        offset: initial offsets of ``srelu`` (``egnn``)
+        penalty_weight: weight of the distance between weights and their initial values (``egnn``)
+        options: further options of a model that is registered with
+            :func:`graphsct.nn.register`, by name
 
     Example:
         >>> from graphsct.datasets import demo
@@ -183,15 +131,19 @@ class ModelConfig(Config):
     beta: float | None = None
     offset: float | None = None
     penalty_weight: float | None = None
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pick(MODELS, self.model, "model")
-        takers = {key: inspect.signature(made).parameters for key, made in MODELS.items()}
-        for name in self._options():
-            if name not in takers[self.model]:
-                others = " and ".join(key for key, taken in takers.items() if name in taken)
-                raise ModelError(f"{name} is not for {self.model}, only for {others}")
+        taken = pick(MODELS, self.model, "model").options()
+        for name in self._given():
+            if name not in taken:
+                others = [key for key, model in MODELS.items() if name in model.options()]
+                raise ModelError(
+                    f"{name} is not for {self.model}, only for {' and '.join(others)}"
+                    if others
+                    else f"{self.model} has no option {name!r}{nearest(name, taken)}"
+                )
         slope = self.negative_slope
         if slope is not None:
             check(self, "negative_slope", 0 < slope < 1, "above 0 and below 1")
@@ -201,18 +153,34 @@ class ModelConfig(Config):
                     "is only for 'leaky_relu'"
                 )
 
-    def _options(self) -> dict[str, Any]:
-        own = {"model", "depth", "hidden", "negative_slope"}
-        return {k: v for k, v in self.to_dict().items() if k not in own and v is not None}
+    @property
+    def title(self) -> str:
+        """The model's name in tables and figures."""
+        return MODELS[self.model].title
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings by name; further options only if there are any."""
+        values = super().to_dict()
+        return values if self.options else {k: v for k, v in values.items() if k != "options"}
+
+    def _given(self) -> dict[str, Any]:
+        """The model's options that are not left to its defaults."""
+        own = ("model", "depth", "hidden", "negative_slope", "options")
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        if "dropout" not in MODELS[self.model].options() and self.dropout == type(self).dropout:
+            del named["dropout"]
+        return {k: v for k, v in named.items() if k not in own and v is not None} | self.options
 
     def build(self, data: Any) -> torch.nn.Module:
         """A new model for these data, its random weights from PyTorch's generator."""
-        options = self._options()
+        options = self._given()
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)
-        if self.control == "pooled":
+        if self.control is not None and pick(CONTROLS, self.control, "control").needs_components:
             graph = getattr(data, "graph", None) or Graph.from_data(data)
             options["num_components"] = graph.num_components
-        return MODELS[self.model](
+        make: Any = MODELS[self.model]
+        model: torch.nn.Module = make(
             data.num_features, self.hidden, data.num_classes, self.depth, **options
         )
+        return model

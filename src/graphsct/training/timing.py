@@ -41,7 +41,6 @@ __all__ = [
 ]
 
 _DROPOUT = 0.5
-_CONTROLS = {"gcn": "pooled", "gcnii": "gated"}
 
 
 class Case(NamedTuple):
@@ -157,14 +156,14 @@ def _peer_epoch(case: Case, data: Any, edges: Tensor, control: bool) -> Callable
 
 def make_engine(case: Case, data: Any, control: bool) -> Engine:
     """One run of ours."""
-    kind = {"gcn": nn.GCN, "gcnii": nn.GCNII}[case.model]
+    kind: Any = nn.MODELS[case.model]
     model = kind(
         data.num_features,
         case.width,
         data.num_classes,
         case.layers,
         dropout=_DROPOUT,
-        control=_CONTROLS[case.model] if control else None,
+        control=kind.default_control if control else None,
         num_components=data.graph.num_components,
     )
     split = data.splits[0]
@@ -276,7 +275,7 @@ def _measure(
         rows.append(
             {
                 "case": str(case),
-                "control": _CONTROLS[case.model] if control else None,
+                "control": nn.MODELS[case.model].default_control if control else None,
                 "ours_ms": 1e3 * ours,
                 **{f"{peer}_ms": 1e3 * each for peer, each in zip(peers, theirs, strict=True)},
                 "speedup": min(theirs) / ours,

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from graphsct.training.compare import Comparison
 from graphsct.training.seeds import Results, percent
 
-__all__ = ["COLUMNS", "SELECT", "TITLES", "describe", "rows"]
+__all__ = ["COLUMNS", "SELECT", "describe", "rows"]
 
-TITLES = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
 SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
 
 #: The columns of :func:`rows`.
@@ -23,7 +22,7 @@ def describe(found: Comparison) -> str:
     seeds = f"seeds 0 to {len(runs) - 1}" if len(runs) > 1 else f"seed {runs[0].config.seed}"
     splits = f", seed i on split i mod {found.num_splits}" if found.num_splits > 1 else ""
     return (
-        f"{TITLES[model.model]}, {model.depth} layers of width {model.hidden}, control "
+        f"{model.title}, {model.depth} layers of width {model.hidden}, control "
         f"{model.control or 'none'}; {seeds}{splits}; the epoch chosen by "
         f"{SELECT[found.results.config.select]}"
     )

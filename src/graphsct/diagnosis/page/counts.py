@@ -24,12 +24,12 @@ def card_view(card: GraphCard) -> dict[str, Any]:
 
 
 def _facts(card: GraphCard) -> dict[str, str]:
-    low, high = card.degrees[0][0], card.degrees[-1][0]
+    low, high, largest = card.degrees[0][0], card.max_degree, card.largest_component
     facts = {
         "nodes": f"{card.nodes:,}",
         "edges": f"{card.edges:,}",
         "connected components": f"{card.components:,}",
-        "nodes in the largest": f"{card.largest:,} ({card.largest / card.nodes:.0%})",
+        "nodes in the largest": f"{largest:,} ({largest / card.nodes:.0%})",
         "nodes without a neighbour": f"{card.isolated:,}",
         "neighbours of a node": f"{low:,} to {high:,}, mean {card.mean_degree:.1f}, median "
         f"{card.median_degree:g}",

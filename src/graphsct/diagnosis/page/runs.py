@@ -26,7 +26,7 @@ from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE
 from graphsct.training.run import Run
 from graphsct.training.seeds import Results, seed_folder
-from graphsct.training.words import COLUMNS, SELECT, TITLES, describe, rows
+from graphsct.training.words import COLUMNS, SELECT, describe, rows
 
 __all__ = ["best_run", "look_inside", "trained_page", "write_trained"]
 
@@ -92,7 +92,7 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
             share_scales([one.figure for one in drawn])
     return render(
         "trained.html",
-        title=f"{TITLES[found.results.model.model]} on {found.data}",
+        title=f"{found.results.model.title} on {found.data}",
         plots=True,
         version=__version__,
         lead=describe(found),

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from graphsct.nn import MODELS
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
@@ -19,9 +20,6 @@ __all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "WIDTH", "Network", 
 
 DATA = "citeseer"
 DEPTH, WIDTH = 32, 16
-
-_NAMES = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
-_CONTROLS = {"gcn": "pooled", "gcnii": "gated", "egnn": "gated"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Network:
     @property
     def name(self) -> str:
         """As the paper calls it."""
-        return _NAMES[self.model.model] + "-SCT" * (self.model.control is not None)
+        return self.model.title + "-SCT" * (self.model.control is not None)
 
     def build(self, data: Any, seed: int) -> torch.nn.Module:
         """A new network with the first weights of a seed."""
@@ -68,6 +66,6 @@ def pair(model: str, setting: Setting, depth: int = DEPTH) -> tuple[Network, Net
             ModelConfig(model=model, control=control, depth=depth, hidden=WIDTH, init=setting.init),
             setting,
         )
-        for control in (None, _CONTROLS[model])
+        for control in (None, MODELS[model].default_control)
     )
     return without, controlled

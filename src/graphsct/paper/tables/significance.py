@@ -2,10 +2,11 @@ r"""Whether two sets of runs differ: Welch's test, its confidence interval, Holm
 
 from __future__ import annotations
 
-import math
 import statistics
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["LEVEL", "Difference", "compare", "compare_pairs", "holm", "interval"]
 
@@ -48,39 +49,37 @@ def compare(ours: Sequence[float], others: Sequence[float]) -> Difference | None
     if min(len(ours), len(others)) < 2:
         return None
     mean = statistics.fmean(ours) - statistics.fmean(others)
-    parts = [(statistics.variance(runs) / len(runs), len(runs) - 1) for runs in (ours, others)]
-    square = sum(part for part, _ in parts)
-    if square == 0:
+    if len(set(ours)) == len(set(others)) == 1:
         return Difference(mean, mean, mean, None, 1.0 if mean == 0 else 0.0)
-    freedom = square**2 / sum(part**2 / more for part, more in parts)
-    t = mean / math.sqrt(square)
-    margin = _quantile(freedom) * math.sqrt(square)
-    return Difference(mean, mean - margin, mean + margin, t, _two_sided(t, freedom))
+    return _difference(mean, _test("ttest_ind", ours, others, equal_var=False))
 
 
 def compare_pairs(ours: Sequence[float], others: Sequence[float]) -> Difference | None:
-    """The same for runs that come in pairs, such as two on the same split: a t-test of their
-    differences, in which what a split does to both does not count.
+    """The t-test for runs that come in pairs, such as two on the same split; the effect of a split
+    on both cancels.
 
     Example:
         >>> compare_pairs([60.0, 81.0, 70.0], [59.0, 79.0, 69.0]).p < 0.1
         True
     """
     differences = [one - other for one, other in zip(ours, others, strict=True)]
-    return compare(differences, [0.0] * len(differences))
+    if len(set(differences)) <= 1:  # too few, or all alike
+        return compare(differences, [0.0] * len(differences))
+    return _difference(statistics.fmean(differences), _test("ttest_rel", ours, others))
 
 
 def interval(runs: Sequence[float]) -> tuple[float, float] | None:
     """The 95% confidence interval of a mean, ``None`` for fewer than two runs."""
     if len(runs) < 2:
         return None
-    mean, n = statistics.fmean(runs), len(runs)
-    margin = _quantile(n - 1) * statistics.stdev(runs) / math.sqrt(n)
-    return mean - margin, mean + margin
+    if len(set(runs)) == 1:
+        return runs[0], runs[0]
+    low, high = _test("ttest_1samp", runs, 0).confidence_interval(1 - LEVEL)
+    return float(low), float(high)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p values: of all that are below a level, none is false with that surety.
+    """Holm's adjusted p values, which bound the probability of a single false rejection.
 
     Example:
         >>> holm([0.01, 0.04, 0.03])
@@ -93,13 +92,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _quantile(freedom: float) -> float:
-    from scipy.stats import t
+def _test(name: str, *samples: Any, **options: Any) -> Any:
+    """A t-test of SciPy, which would warn about a set of equal runs."""
+    from scipy import stats
 
-    return float(t.ppf(1 - LEVEL / 2, freedom))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+        return getattr(stats, name)(*samples, **options)
 
 
-def _two_sided(value: float, freedom: float) -> float:
-    from scipy.stats import t
-
-    return float(2 * t.sf(abs(value), freedom))
+def _difference(mean: float, found: Any) -> Difference:
+    low, high = found.confidence_interval(1 - LEVEL)
+    return Difference(mean, float(low), float(high), float(found.statistic), float(found.pvalue))
