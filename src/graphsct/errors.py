@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "DataError",
+    "DirectedGraphError",
     "ExperimentError",
     "GraphError",
     "GraphsctError",
@@ -20,6 +21,10 @@ class GraphsctError(ValueError):
 
 class GraphError(GraphsctError):
     """Input that is not an undirected graph, or features that do not belong to it."""
+
+
+class DirectedGraphError(GraphError):
+    """Edges without their reverse, or with another weight than their reverse."""
 
 
 class UnreachableError(GraphError):

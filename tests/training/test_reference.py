@@ -21,7 +21,9 @@ def check(found, expected, exact):
             assert run == expected[name], name
             continue
         for key in ("train_loss", "val_loss"):
-            new, old = ([float.fromhex(loss) for loss in runs[key]] for runs in (run, expected[name]))
+            new, old = (
+                [float.fromhex(loss) for loss in runs[key]] for runs in (run, expected[name])
+            )
             np.testing.assert_allclose(new, old, rtol=1e-3, err_msg=f"{name} {key}")
 
 

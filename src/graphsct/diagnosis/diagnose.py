@@ -17,10 +17,11 @@ from graphsct.diagnosis.layers import find_features, find_layers
 from graphsct.diagnosis.measure import Contrast, check_finite, measure
 from graphsct.diagnosis.record import Layer, Recorder
 from graphsct.diagnosis.verdict import Thresholds, judge
-from graphsct.errors import GraphError, ModelError
+from graphsct.errors import DirectedGraphError, ModelError
 from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of
 
-__all__ = ["classified", "diagnose", "graph_of"]
+__all__ = ["classified", "diagnose", "measured_graph"]
 
 
 def diagnose(
@@ -60,7 +61,7 @@ def diagnose(
         >>> len(found.layers), [finding.kind for finding in found.findings]
         (24, ['over-smoothed', 'vanishing gradient'])
     """
-    graph = graph_of(data) if graph is None else graph
+    graph = measured_graph(data) if graph is None else graph
     run = prepare(model, data, call)
     with undisturbed(model):
         names = find_layers(model, run, graph.num_nodes, layers)
@@ -108,17 +109,14 @@ def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:
         check_finite(layer)
 
 
-def graph_of(data: Any) -> Graph:
-    """The undirected graph of some data, built if they do not carry it."""
-    found = getattr(data, "graph", None)
-    if isinstance(found, Graph):
-        return found
+def measured_graph(data: Any) -> Graph:
+    """The undirected graph of some data, on which smoothness is measured."""
     try:
-        return Graph.from_data(data)
-    except GraphError as error:
-        raise GraphError(
-            f"{error}. Smoothness is measured on an undirected graph: pass one as "
-            "graph=Graph(edge_index, num_nodes, symmetrize=True)"
+        return graph_of(data)
+    except DirectedGraphError as error:
+        raise DirectedGraphError(
+            f"{error}. To keep them directed for the model and measure smoothness on an undirected "
+            "graph, pass one as graph=Graph(edge_index, num_nodes, symmetrize=True)"
         ) from error
 
 

@@ -18,8 +18,8 @@ from graphsct.distributed.layout import HEADER, Layout, Piece, checksum, name_of
 from graphsct.distributed.partition import divide
 from graphsct.errors import DataError
 from graphsct.files import replacing, write_json
-from graphsct.graph import Graph
 from graphsct.graph.adjacency import Adjacency
+from graphsct.graph.cache import graph_of
 from graphsct.training.data import Problem, count_splits
 
 __all__ = ["write_partition"]
@@ -50,17 +50,17 @@ def write_partition(
     place = Path(folder)
     if (place / HEADER).is_file() and not force:
         raise DataError(f"{place} holds a partition already; use --force to replace it")
-    graph = getattr(data, "graph", None) or Graph.from_data(data)
+    graph = graph_of(data)
     several = count_splits(data) > 1
     problems = [Problem.of(data, i if several else None) for i in range(count_splits(data))]
     x, y = problems[0].x, problems[0].y
-    owners = divide(graph._adjacency, parts, method)
-    crossing = _crossing(graph._adjacency.component.numpy(), owners)
+    owners = divide(graph.adjacency, parts, method)
+    crossing = _crossing(graph.adjacency.component.numpy(), owners)
     (place / HEADER).unlink(missing_ok=True)  # from here on the folder is no partition
     pieces = []
     for part in range(parts):
         nodes = np.flatnonzero(owners == part)
-        arrays = dict(_rows(graph._adjacency, owners, nodes, parts))
+        arrays = dict(_rows(graph.adjacency, owners, nodes, parts))
         arrays |= _features(x, nodes)
         arrays |= _labels(y, [problem.split for problem in problems], nodes)
         arrays["crossing"] = crossing

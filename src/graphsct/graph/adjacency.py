@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from graphsct.errors import GraphError
+from graphsct.errors import DirectedGraphError, GraphError
 
 __all__ = ["Adjacency", "build_adjacency"]
 
@@ -46,6 +46,28 @@ class Adjacency:
         if self.weight is None:
             return self.starts.diff().double()
         return torch.segment_reduce(self.weight.double(), "sum", offsets=self.starts.long())
+
+    def equals(self, other: Adjacency) -> bool:
+        """Whether both have the same edges with the same weights."""
+        if self.weight is None or other.weight is None:
+            weights = self.weight is other.weight
+        else:
+            weights = torch.equal(self.weight.double(), other.weight.double())
+        return self is other or (
+            torch.equal(self.starts, other.starts)
+            and torch.equal(self.columns, other.columns)
+            and weights
+        )
+
+    def contains(self, other: Adjacency) -> bool:
+        """Whether the edges of another adjacency, of as many nodes, are among these."""
+        return bool(torch.isin(other.keys(), self.keys(), assume_unique=True).all())
+
+    def keys(self) -> Tensor:
+        """A number for each entry, by its row and column; shape: ``(nnz,)``."""
+        n = len(self.degree)
+        row = torch.arange(n).repeat_interleave(self.starts.diff())
+        return n * row + self.columns
 
 
 def build_adjacency(
@@ -214,7 +236,7 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
         pattern, reverse = matrix.copy(), transpose
         pattern.data, reverse.data = np.ones_like(matrix.data), np.ones_like(transpose.data)
         missing = (pattern - reverse > 0).tocoo()
-        raise GraphError(
+        raise DirectedGraphError(
             f"the graph is directed: {missing.nnz} edges have no reverse, the first is "
             f"{missing.row[0]} -> {missing.col[0]}; pass symmetrize=True to add the reverse edges"
         )
@@ -224,7 +246,7 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
     if differ.any():
         entry = int(np.flatnonzero(differ)[0])
         row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
-        raise GraphError(
+        raise DirectedGraphError(
             f"the graph is directed: {int(differ.sum()) // 2} edges have another weight than their "
             f"reverse, the first is {row} -> {matrix.indices[entry]} with {matrix.data[entry]} "
             f"against {transpose.data[entry]}; pass symmetrize=True to take the larger"

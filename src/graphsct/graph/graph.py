@@ -19,9 +19,10 @@ from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 if TYPE_CHECKING:
     from graphsct.nn.dropout import Noise
 
-__all__ = ["Graph", "operator"]
+__all__ = ["DTYPES", "Graph", "operator"]
 
-_DTYPES = (torch.float32, torch.float64)
+#: Precisions of a graph.
+DTYPES = (torch.float32, torch.float64)
 
 
 class Graph:
@@ -92,13 +93,13 @@ class Graph:
 
     def _materialize(self, adjacency: Adjacency, dtype: Any, device: torch.device) -> None:
         r"""Compute :math:`\mathbf G` and :math:`\mathbf Q` from the exact adjacency."""
-        if dtype not in _DTYPES:
+        if dtype not in DTYPES:
             raise GraphError(f"dtype is {dtype}, expected torch.float32 or torch.float64")
         n = len(adjacency.degree)
         volume, component = adjacency.volume, adjacency.component
         basis = (adjacency.degree / volume[component]).sqrt()
 
-        self._adjacency = adjacency
+        self.adjacency = adjacency
         self.num_nodes = n
         self.num_components = len(volume)
         #: Whether nodes of the whole graph are missing, so that :meth:`pool` is an estimate.
@@ -213,27 +214,27 @@ class Graph:
             >>> part.degree
             tensor([2., 3.])
         """
-        return _restore(restrict(self._adjacency, nodes), self.dtype, self.device)
+        return _restore(restrict(self.adjacency, nodes), self.dtype, self.device)
 
     @property
     def num_edges(self) -> int:
         """Number of undirected edges between different nodes."""
-        return (len(self._adjacency.columns) - self.num_nodes) // 2
+        return (len(self.adjacency.columns) - self.num_nodes) // 2
 
     @cached_property
     def edge_index(self) -> Tensor:
         """Both directions of every edge between different nodes; shape: ``(2, 2 * num_edges)``."""
-        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
-        edges = torch.stack([row, self._adjacency.columns.long()])
+        row = torch.arange(self.num_nodes).repeat_interleave(self.adjacency.starts.diff())
+        edges = torch.stack([row, self.adjacency.columns.long()])
         return edges[:, edges[0] != edges[1]].to(self.device)
 
     @cached_property
     def edge_weight(self) -> Tensor | None:
         """Weights of :attr:`edge_index`, ``None`` if all are one; shape: ``(2 * num_edges,)``."""
-        weight, columns = self._adjacency.weight, self._adjacency.columns
+        weight, columns = self.adjacency.weight, self.adjacency.columns
         if weight is None:
             return None
-        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
+        row = torch.arange(self.num_nodes).repeat_interleave(self.adjacency.starts.diff())
         return weight[row != columns].to(self.device, self.dtype)
 
     @property
@@ -256,7 +257,7 @@ class Graph:
         device, dtype = device or self.device, dtype or self.dtype
         if dtype == self.dtype and device == self.device:
             return self
-        return _restore(self._adjacency, dtype, device)
+        return _restore(self.adjacency, dtype, device)
 
     def double(self) -> Graph:
         """The same graph in float64."""
@@ -312,7 +313,7 @@ class Graph:
         """Raise :class:`GraphError` if this is a sample, which cannot tell everything."""
         if self.is_sample:
             raise GraphError(
-                f"this graph is a sample of {self.num_nodes} out of {self._adjacency.whole} nodes, "
+                f"this graph is a sample of {self.num_nodes} out of {self.adjacency.whole} nodes, "
                 "which cannot tell this; compute the features of all nodes, with the whole graph"
             )
 
@@ -336,7 +337,7 @@ class Graph:
                 f"move one: graph.to({str(x.device)!r})"
             )
         if x.dtype != self.dtype:
-            out = f"graph.to({x.dtype})" if x.dtype in _DTYPES else f"x.to({self.dtype})"
+            out = f"graph.to({x.dtype})" if x.dtype in DTYPES else f"x.to({self.dtype})"
             raise GraphError(f"features are {x.dtype}, the graph is {self.dtype}; use {out}")
         return x
 
@@ -344,7 +345,7 @@ class Graph:
         return self  # a constant: models that hold it may share it
 
     def __reduce__(self) -> Any:
-        return _restore, (self._adjacency, self.dtype, self.device)
+        return _restore, (self.adjacency, self.dtype, self.device)
 
     def __repr__(self) -> str:
         return (

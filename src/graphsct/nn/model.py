@@ -10,7 +10,7 @@ from torch import Tensor
 
 from graphsct.graph import Graph
 from graphsct.nn.activations import SReLU, make_activation
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_rate, check_size
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm

@@ -14,7 +14,7 @@ from typing import Any, Self, get_args, get_type_hints
 import torch
 
 from graphsct.errors import ModelError, TrainingError
-from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn import GCN, GCNII, EnergeticGNN
 
@@ -211,7 +211,7 @@ class ModelConfig(Config):
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)
         if self.control == "pooled":
-            graph = getattr(data, "graph", None) or Graph.from_data(data)
+            graph = graph_of(data)
             options["num_components"] = graph.num_components
         return MODELS[self.model](
             data.num_features, self.hidden, data.num_classes, self.depth, **options

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError, ModelError
+from graphsct.graph.cache import graph_of
 
 __all__ = ["Blind", "Problem", "count_splits", "read_edges", "read_features"]
 
@@ -164,10 +165,9 @@ def _column(mask: Any, split: int, name: str) -> Tensor:
 
 def read_edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
     """What a model takes after the features of a ``Data``; the arguments are those of `Problem`."""
-    graph, edge_index = getattr(data, "graph", None), getattr(data, "edge_index", None)
-    weight = getattr(data, "edge_weight", None)
-    if graph is not None and (edge_index is None or not plain):
-        return (graph,)
+    edge_index, weight = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
+    if (edge_index is None or not plain) and getattr(data, "graph", None) is not None:
+        return (graph_of(data),)
     if edge_index is None:
         raise DataError(f"{name} has neither a graph nor an edge_index")
     return (edge_index,) if weight is None else (edge_index, weight)
