@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from graphsct.graph import Graph
-from graphsct.nn.activations import SReLU, make_activation
 from graphsct.graph.cache import as_graph
+from graphsct.nn.activations import SReLU, make_activation
 from graphsct.nn.checks import check_rate, check_size
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
