@@ -221,7 +221,8 @@ def _columns(found: dict[str, Any]) -> dict[str, Any]:
 
 def _where(entry: Entry, root: Path | None) -> str | None:
     """The folder of the raw files or the processed file, ``None`` if there is neither."""
-    from graphsct.datasets import cache, raw
+    from graphsct.datasets import raw
+    from graphsct.datasets.parsed import path_for
     from graphsct.datasets.paths import cache_folder, data_root
 
     for place in (data_root(root), cache_folder()):
@@ -230,7 +231,7 @@ def _where(entry: Entry, root: Path | None) -> str | None:
             return f"wrong file in {place / entry.folder}: see 'graphsct data verify {entry.name}'"
         if "missing" not in states:
             return str(place / entry.folder)
-    processed = cache.path_for(entry, None)
+    processed = path_for(entry, None)
     return str(processed) if processed.is_file() else None
 
 

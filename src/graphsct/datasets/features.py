@@ -80,8 +80,9 @@ def to_tensor(x: Any) -> Tensor:
 
 
 def from_tensor(x: Tensor) -> Any:
-    """The inverse of :func:`to_tensor`; shares memory."""
+    """The inverse of :func:`to_tensor`, also of other sparse layouts; shares memory if it can."""
     if x.layout == torch.strided:
         return x.numpy()
+    x = x.to_sparse_csr()
     parts = (x.values(), x.col_indices(), x.crow_indices())
     return csr_array(tuple(part.numpy() for part in parts), tuple(x.shape))

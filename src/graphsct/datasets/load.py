@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsct.datasets import cache
 from graphsct.datasets.assemble import assemble
 from graphsct.datasets.catalog import Entry, find
+from graphsct.datasets.duplicates import Leak, find_leaks, without_duplicates
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
-from graphsct.datasets.leaks import Leak, find_leaks, without_duplicates
+from graphsct.datasets.parsed import Parsed, parse, path_for, restore, save
 from graphsct.datasets.paths import data_root, lock, temporary_folder
 from graphsct.datasets.raw import RawFile, download, locate, look
-from graphsct.datasets.read import Parsed, read
 from graphsct.datasets.splits import PerClass, Split
 from graphsct.datasets.synthetic import GENERATED
 from graphsct.errors import DataError
@@ -94,7 +93,7 @@ def load(
 def is_here(name: str, root: Root = None) -> bool:
     """Whether :func:`load` would download nothing."""
     entry = find(name)
-    return locate(entry, data_root(root)) is not None or cache.path_for(entry, None).is_file()
+    return locate(entry, data_root(root)) is not None or path_for(entry, None).is_file()
 
 
 def leaks(name: str, root: Root = None) -> list[Leak]:
@@ -118,20 +117,20 @@ def _parsed(entry: Entry, root: Root) -> Parsed:
     """From the cache if it is there, else from the raw files, one process at a time."""
     place = data_root(root)
     raw = locate(entry, place)
-    parsed = cache.restore(cache.path_for(entry, raw))
+    parsed = restore(path_for(entry, raw))
     if parsed is not None:
         return parsed
     if raw is None:
         raw = download(entry, place)
-    path = cache.path_for(entry, raw)
+    path = path_for(entry, raw)
     with lock(path.parent, entry.name):
-        parsed = cache.restore(path)  # another process may have been faster
+        parsed = restore(path)  # another process may have been faster
         if parsed is None:
             with temporary_folder(path.parent, entry.name) as scratch:
-                parsed = read(entry, raw, scratch)
+                parsed = parse(entry, raw, scratch)
                 if any(file.state == "unchecked" for file in raw):
                     _check_counts(entry, parsed)
-                cache.save(parsed, path, scratch)
+                save(parsed, path, scratch)
     return parsed
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from graphsct.datasets.read import Parsed
+from graphsct.datasets.parsed import Parsed
 
 __all__ = ["Leak", "duplicate_groups", "find_leaks", "without_duplicates"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsct.datasets.edgelist import EdgeList
-from graphsct.datasets.text import Columns, is_integer
+from graphsct.datasets.readers.columns import Columns, is_integer
+from graphsct.datasets.readers.edges import EdgeList
 from graphsct.errors import DataError
 
 __all__ = ["Named", "number_classes", "number_nodes", "rows_of"]

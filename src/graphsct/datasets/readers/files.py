@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from scipy.sparse import issparse
 
-from graphsct.datasets.arrays import ARRAYS, read_array
 from graphsct.datasets.assemble import assemble
-from graphsct.datasets.edgelist import build_graph, read_edges
-from graphsct.datasets.masks import SplitLike, read_splits
-from graphsct.datasets.naming import Named, number_classes, number_nodes, rows_of
-from graphsct.datasets.text import PathLike, existing, is_number, read_columns
+from graphsct.datasets.readers.arrays import ARRAYS, read_array
+from graphsct.datasets.readers.columns import PathLike, existing, is_number, read_columns
+from graphsct.datasets.readers.edges import build_graph, read_edges
+from graphsct.datasets.readers.masks import SplitLike, read_splits
+from graphsct.datasets.readers.numbering import Named, number_classes, number_nodes, rows_of
 from graphsct.errors import DataError
 
 __all__ = ["from_files"]

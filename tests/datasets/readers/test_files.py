@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graphsct import DataError
 from graphsct.datasets import Fractions, PerClass, Split, from_files
-from graphsct.datasets.edgelist import read_edges
+from graphsct.datasets.readers.edges import read_edges
 
 EDGES = np.array([[0, 1, 1, 2, 2, 3, 3, 0, 4, 5], [1, 0, 2, 1, 3, 2, 0, 3, 5, 4]])
 X = np.array([[1, 0, 2], [0, 0, 1], [3, 1, 0], [0.5, 0, 0], [0, 2, 2], [1, 1, 1]], dtype=np.float32)

@@ -12,10 +12,48 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from graphsct.datasets.assemble import assemble
+from graphsct.datasets.readers.columns import PathLike
+from graphsct.datasets.readers.edges import EdgeList, build_graph
+from graphsct.datasets.readers.masks import as_mask
+from graphsct.datasets.splits import Split
 from graphsct.errors import DataError
 
-__all__ = ["Tables", "read_folder"]
+__all__ = ["Tables", "from_ogb", "read_folder"]
+
+
+def from_ogb(
+    folder: PathLike,
+    *,
+    scheme: str | None = None,
+    symmetrize: bool = False,
+    normalize: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Read a folder in the raw CSV layout of the Open Graph Benchmark.
+
+    Args:
+        folder: with ``raw`` and ``split``
+        scheme: the folder in ``split`` to use, if there are several
+        symmetrize: add missing reverse edges instead of refusing a directed graph
+        normalize: make each row of features sum to one
+        name: kept on the result; the name of the folder if left out
+    """
+    path = Path(folder)
+    table = read_folder(path, scheme)
+    listed = EdgeList(table.edge_index, None, table.num_nodes, None, path / "raw/edge.csv.gz")
+    return assemble(
+        name or path.name,
+        graph=build_graph(listed, table.edge_index, table.num_nodes, symmetrize),
+        edge_index=torch.from_numpy(table.edge_index),
+        x=table.x,
+        y=torch.from_numpy(table.y),
+        splits=[Split(*(as_mask(ids, table.num_nodes, str(path)) for ids in table.split))],
+        normalize=normalize,
+        every_class=True,
+    )
 
 
 @dataclass(frozen=True)
