@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,26 +113,28 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
         every_class: refuse a class without a training node
         where: the name of the split in an error message
     """
-    for i, mask in enumerate(split):
+    masks = split._asdict()
+    for name, mask in masks.items():
         if mask.shape != y.shape:
             raise DataError(
-                f"{where}: the {Split._fields[i]} mask has shape {tuple(mask.shape)}, expected ({len(y)},)"
+                f"{where}: the {name} mask has shape {tuple(mask.shape)}, expected ({len(y)},)"
             )
-        for j in range(i):
-            both = (mask & split[j]).nonzero()
-            if len(both):
-                raise DataError(
-                    f"{where}: node {int(both[0])} is in {Split._fields[j]} and in {Split._fields[i]}, and so "
-                    f"are {len(both) - 1} others; take them out of one"
-                )
+    for (name, mask), (other, theirs) in combinations(masks.items(), 2):
+        both = (mask & theirs).nonzero()
+        if len(both):
+            raise DataError(
+                f"{where}: node {int(both[0])} is in {name} and in {other}, and so are "
+                f"{len(both) - 1} others; take them out of one"
+            )
+    for name, mask in masks.items():
         blank = (mask & (y < 0)).nonzero()
         if len(blank):
             raise DataError(
-                f"{where}: node {int(blank[0])} is in {Split._fields[i]} but has no label, and so are "
+                f"{where}: node {int(blank[0])} is in {name} but has no label, and so are "
                 f"{len(blank) - 1} others; take them out of the mask"
             )
         if not bool(mask.any()):
-            raise DataError(f"{where}: no node is in {Split._fields[i]}")
+            raise DataError(f"{where}: no node is in {name}")
     if every_class:
         present = torch.bincount(y[split.train], minlength=int(y.max()) + 1)
         absent = (present == 0).nonzero()
