@@ -61,8 +61,8 @@ def joined(seconds: float, **how: Any) -> Iterator[None]:
         dist.init_process_group(backend, timeout=timeout, **(how or _after_restarts(timeout)))
     except (RuntimeError, ValueError) as error:
         raise TrainingError(
-            f"the processes did not find each other: {_reason(error)}; start them with "
-            "'torchrun --nproc-per-node 2 -m graphsct.distributed train ...'"
+            f"the processes did not find each other: {_reason(error)}; start them with torchrun, "
+            "for instance 'torchrun --nproc-per-node 2 -m graphsct.distributed train ...'"
         ) from error
     try:
         yield
@@ -71,8 +71,8 @@ def joined(seconds: float, **how: Any) -> Iterator[None]:
             raise
         raise TrainingError(
             f"process {rank()} of {world()} lost another one, or waited more than {seconds:g} "
-            f"seconds for it ({_reason(error)}); go on from the last checkpoint with --resume, or "
-            "let torchrun do so with --max-restarts"
+            f"seconds for it ({_reason(error)}); resume from the last checkpoint with "
+            "resume=True, or let torchrun restart the processes (its option --max-restarts)"
         ) from error
     finally:
         dist.destroy_process_group()

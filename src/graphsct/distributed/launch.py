@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_worker", "launch"]
 
+_RESUME = "resume from the last checkpoint with resume=True"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -43,7 +44,7 @@ def launch(processes: int, arguments: Sequence[str]) -> None:
     except SignalException as error:
         if error.sigval == signal.SIGINT:
             raise KeyboardInterrupt from error
-        raise TrainingError(f"ended by {error.sigval.name}; go on with --resume") from error
+        raise TrainingError(f"ended by {error.sigval.name}; {_RESUME}") from error
     except ChildFailedError as error:
         raise TrainingError(_explain(error.failures, processes)) from error
 
@@ -73,5 +74,5 @@ def _explain(failures: Mapping[int, ProcessFailure], processes: int) -> str:
     end = f"failed with exit code {code}, and says why above"
     if code < 0:
         name = signal.Signals(-code).name
-        end = f"was killed by {name}; go on from the last checkpoint with --resume"
+        end = f"was killed by {name}; {_RESUME}"
     return f"process {rank} of {processes} {end}"

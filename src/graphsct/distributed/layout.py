@@ -21,7 +21,7 @@ from graphsct.errors import DataError
 __all__ = ["FORMAT", "HEADER", "Layout", "Piece", "checksum", "name_of"]
 
 FORMAT, HEADER = 1, "partition.json"
-_WAY_OUT = "make it anew with 'graphsct data partition'"
+_WAY_OUT = "write it again with graphsct.distributed.write_partition(data, folder, parts)"
 
 
 class Piece(NamedTuple):
@@ -76,8 +76,8 @@ class Layout:
         path = Path(folder) / HEADER
         if not path.is_file():
             raise DataError(
-                f"{Path(folder)} is no partitioned data set, it has no {HEADER}; make one with "
-                "'graphsct data partition NAME --parts 2 --out FOLDER'"
+                f"{Path(folder)} is not a partitioned data set, it has no {HEADER}; write one with "
+                "graphsct.distributed.write_partition(data, folder, parts)"
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))

@@ -103,7 +103,8 @@ def _open(folder: Path) -> tuple[Layout, dict[str, Tensor]]:
         if len(layout.parts) != world():
             raise DataError(
                 f"{folder} has {len(layout.parts)} parts, but there are {world()} processes; start "
-                "as many as there are parts, or divide it anew with 'graphsct data partition'"
+                "one process per part, or write another partition with "
+                "graphsct.distributed.write_partition(data, folder, parts)"
             )
         arrays = layout.open(folder, rank())
         found[0] = 1

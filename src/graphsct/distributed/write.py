@@ -49,7 +49,7 @@ def write_partition(
     """
     place = Path(folder)
     if (place / HEADER).is_file() and not force:
-        raise DataError(f"{place} holds a partition already; use --force to replace it")
+        raise DataError(f"{place} holds a partition already; use force=True to replace it")
     graph = graph_of(data)
     several = count_splits(data) > 1
     problems = [Problem.of(data, i if several else None) for i in range(count_splits(data))]
