@@ -1,4 +1,4 @@
-"""The paper's data sets, the user's own graph, and graphs made up from a seed."""
+"""The paper's data sets, the user's own graph, and graphs generated from a seed."""
 
 from graphsct.datasets.assemble import describe, edge_homophily
 from graphsct.datasets.catalog import CATALOG

@@ -1,4 +1,4 @@
-"""The one door through which every data set becomes a ``Data`` with its ``Graph``."""
+"""The construction of a checked ``Data``, shared by all data sets."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def assemble(
     every_class: bool = False,
     **more: Any,
 ) -> Any:
-    """Check the parts against each other and put them into a PyTorch Geometric ``Data``.
+    """Check that the parts belong together, and build a PyTorch Geometric ``Data`` from them.
 
     Args:
-        name: what it is
+        name: name of the data set
         graph: the undirected graph
-        edge_index: the edges it was built from; shape: ``(2, num_edges)``
+        edge_index: the edges from which it was built; shape: ``(2, num_edges)``
         x: features, dense or sparse, or ``None``; shape: ``(n, d)``
         y: labels, -1 for none, or ``None``; shape: ``(n,)``
-        splits: all splits there are
-        split: which of them becomes ``train_mask``, ``val_mask`` and ``test_mask``
+        splits: all splits
+        split: number of the one that becomes ``train_mask``, ``val_mask`` and ``test_mask``
         normalize: make each row of features sum to one
         every_class: refuse a split without training nodes of some class
         **more: further attributes of the ``Data``
@@ -87,8 +87,7 @@ def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
     r"""Share of the edges that join two nodes of one class,
     :math:`|\{(u, v) \in E : y_u = y_v\}| / |E|`.
 
-    Self-loops count if they are listed, as in PyTorch Geometric; edges at a node without a label
-    do not.
+    Listed self-loops count, as in PyTorch Geometric; edges of a node without a label do not.
 
     Example:
         >>> edge_homophily(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([0, 0, 1]))
@@ -113,7 +112,7 @@ def describe(data: Any) -> Facts:
 
 
 def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Both directions of every edge once, sorted, with its weight; self-loops where listed."""
+    """Both directions of every edge once, sorted, with weights; self-loops if listed."""
     adjacency = graph.adjacency
     col = adjacency.columns.long()
     row = torch.arange(graph.num_nodes).repeat_interleave(adjacency.starts.diff())

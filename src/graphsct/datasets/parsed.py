@@ -32,7 +32,7 @@ _FORMAT = "1"
 
 @dataclass(frozen=True)
 class Parsed:
-    """A data set as its files hold it: edges may be directed, features are not normalised.
+    """The content of the files of a data set: edges may be directed, features are not normalised.
 
     Args:
         edge_index: shape: ``(2, num_edges)``

@@ -1,4 +1,4 @@
-"""From whatever a user calls edges to one symmetric adjacency with self-loops, or an error."""
+"""The symmetric adjacency with self-loops, built from checked edges."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Adjacency:
         columns: CSR column indices; shape: ``(nnz,)``
         weight: CSR values, ``None`` if all are one; shape: ``(nnz,)``
         degree: augmented degrees in float64; shape: ``(n,)``
-        component: component of each node, numbered by first node; shape: ``(n,)``
+        component: component of each node, numbered by their first nodes; shape: ``(n,)``
         volume: sum of the degrees of each component of the whole graph in float64; shape: ``(m,)``
-        whole: number of nodes of the whole graph, of which these may be a sample
+        whole: number of nodes of the whole graph, of which this may be a sample
     """
 
     starts: Tensor
@@ -42,7 +42,7 @@ class Adjacency:
     whole: int
 
     def row_sums(self) -> Tensor:
-        """Degrees by the entries that are there, in float64; shape: ``(n,)``."""
+        """Sums of the stored entries of each row in float64; shape: ``(n,)``."""
         if self.weight is None:
             return self.starts.diff().double()
         return torch.segment_reduce(self.weight.double(), "sum", offsets=self.starts.long())
@@ -188,12 +188,12 @@ def _check_weight(edge_weight: Any, entries: int) -> Array:
 
 
 def _as_tensor(value: Any, name: str) -> Tensor:
-    """A strided tensor on the CPU, still attached to its graph if it requires a gradient."""
+    """A strided tensor on the CPU; one that requires a gradient still does."""
     try:
         tensor = torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise GraphError(
-            f"{name} is a {type(value).__name__} that is no tensor: {error}"
+            f"{name} is a {type(value).__name__} that is not a tensor: {error}"
         ) from error
     if tensor.layout != torch.strided:
         raise GraphError(
@@ -204,7 +204,7 @@ def _as_tensor(value: Any, name: str) -> Tensor:
 
 
 def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_array:
-    """Augmented adjacency in canonical CSR: a node with a self-loop does not get a second."""
+    """Augmented adjacency in canonical CSR; a node with a self-loop gets no second one."""
     row, col = ids
     alone = np.ones(num_nodes, dtype=bool)
     alone[row[row == col]] = False
@@ -218,7 +218,7 @@ def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_ar
         value = np.concatenate([weight, np.ones(len(loops), dtype=weight.dtype)])
     matrix = csr_array((value, (row, col)), shape=(num_nodes, num_nodes))
     matrix.sum_duplicates()
-    if weight is None:  # an edge is there or not, however often it is listed
+    if weight is None:  # repeated edges count once
         matrix.data.fill(1)
     return matrix
 

@@ -113,7 +113,7 @@ BROKEN = {
     r"edge.csv.gz cannot be read: .*row 2": ("raw/edge.csv.gz", [[0, 1], [0, 1, 2]]),
     r"node-feat.csv.gz has 1 lines": ("raw/node-feat.csv.gz", [[1.0]]),
     r"node-feat.csv.gz cannot be read: could not convert": ("raw/node-feat.csv.gz", [["x"]]),
-    r"node-label.csv.gz, line 2: 0.5 is no class": ("raw/node-label.csv.gz", [[0], [0.5]] * 20),
+    r"node-label.csv.gz, line 2: 0.5 is not a class": ("raw/node-label.csv.gz", [[0], [0.5]] * 20),
     r"num-node-list.csv.gz lists 2 graphs": ("raw/num-node-list.csv.gz", [[40], [40]]),
     r"train.csv.gz, line 2: \[-1\] is not in": ("split/time/train.csv.gz", [[0], [-1]]),
     r"valid.csv.gz is missing": ("split/time/valid.csv.gz", None),
