@@ -202,3 +202,13 @@ def test_the_graph_goes_with_the_data():
     del data
     gc.collect()
     assert seen() is None
+
+
+def test_a_clone_shares_the_graph_until_its_edges_change(built):
+    data = csbm(40, 60)
+    other = data.clone()
+    assert other.edge_index is not data.edge_index
+    assert other.graph is data.graph
+    assert built == [40]
+    in_place(other)
+    assert other.graph.num_edges < data.graph.num_edges == 60

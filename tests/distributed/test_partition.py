@@ -48,7 +48,7 @@ def test_no_part_is_empty_on_the_whole_zoo():
 @pytest.mark.parametrize(
     ("parts", "method", "message"),
     [
-        (0, "contiguous", r"parts is 0, expected a whole number in 1 \.\. 3"),
+        (0, "contiguous", r"parts is 0, expected an integer from 1 to 3"),
         (4, "contiguous", r"parts is 4"),
         (2.0, "contiguous", r"parts is 2\.0"),
         (2, "metsi", r"no method of partition 'metsi', did you mean 'metis'"),

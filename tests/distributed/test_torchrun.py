@@ -126,7 +126,7 @@ def test_how_processes_end_is_how_the_command_ends(tmp_path, monkeypatch, error,
 def test_which_process_was_the_first_to_fail():
     killed = _explain({0: failure(1), 1: failure(-signal.SIGKILL)}, 2)
     failed = _explain({0: failure(1), 1: failure(-signal.SIGTERM)}, 2)
-    assert failed == "process 0 of 2 failed with exit code 1, and says why above"
+    assert failed == "process 0 of 2 failed with exit code 1; its own message is above"
     assert killed.startswith(
         "process 1 of 2 was killed by SIGKILL; resume from the last checkpoint"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 from torch_geometric.data import Data
@@ -31,10 +32,18 @@ class GraphData(Data):  # type: ignore[misc]
         if key != "graph" or key in self._store:  # one that was never assigned is derived
             super().__delattr__(key)
 
+    def clone(self, *args: str) -> Self:
+        """Copy the tensors; the graph, which never changes, is shared until the edges change."""
+        return self._with_graph(super().clone, *args)
+
     def to(self, device: Any, *args: str, **kwargs: Any) -> Self:
-        """Move to a device, and the graph with its edges, which need not be read again."""
+        """Move to a device, and move the graph instead of building it again."""
+        return self._with_graph(super().to, device, *args, **kwargs)
+
+    def _with_graph(self, copy: Callable[..., Self], *args: Any, **kwargs: Any) -> Self:
+        """Copy or move the data, whose edges stay equal, and keep their graph."""
         graph = None if self.edge_index is None else kept_graph(self)
-        super().to(device, *args, **kwargs)
+        other = copy(*args, **kwargs)
         if graph is not None:
-            keep_graph(self, graph)
-        return self
+            keep_graph(other, graph)
+        return other

@@ -1,4 +1,4 @@
-"""Look inside a model."""
+"""The diagnosis of a model, layer by layer."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def diagnose(
     """Find out whether a model over-smooths, dies or gets no gradient, in which layer, and what
     to try.
 
-    The model is run in evaluation, twice, and once backwards. Its weights, its gradients, the mode
-    of each of its parts and PyTorch's random numbers are left as they were.
+    The model runs twice forward and once backward, in evaluation mode. Its weights, its gradients,
+    the mode of each of its parts and PyTorch's random numbers are left unchanged.
 
     Args:
-        model: any that takes features and edges, or the data; see
+        model: any model of features and edges, or of the data; see
             :func:`~graphsct.diagnosis.arguments` for how it is called
-        data: of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y`` and
-            ``train_mask`` gradients are those of the loss of the training nodes, without them of
+        data: data of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y``
+            and ``train_mask`` the gradients are those of the training loss, without them those of
             the output in a random direction
-        layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` would get them wrong
-        graph: to measure on; that of the data if left out, which must be undirected
+        layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` gets them wrong
+        graph: undirected graph to measure on; defaults to that of the data
         call: how to call the model, ``lambda model, data: model(...)``
-        thresholds: where a verdict begins
-        reach: also find out what control could reach in each layer, which takes the longest
+        thresholds: the limits of the verdicts
+        reach: also compute what control could reach in each layer, which takes the longest
 
     Example:
         >>> from graphsct.datasets import demo
@@ -103,7 +103,7 @@ def diagnose(
 def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:
     if not recorded:
         raise ModelError(
-            f"of the layers {', '.join(names)} none gave features of shape ({graph.num_nodes}, d)"
+            f"none of the layers {', '.join(names)} gave features of shape ({graph.num_nodes}, d)"
         )
     for layer in recorded:
         check_finite(layer)
@@ -121,7 +121,7 @@ def measured_graph(data: Any) -> Graph:
 
 
 def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
-    """The class of each node, if the data have that; shape: ``(n,)``."""
+    """The class of each node, if the data have classes; shape: ``(n,)``."""
     y = getattr(data, "y", None)
     if not isinstance(y, Tensor) or y.dim() != 1 or y.dtype != torch.long:
         return None
@@ -129,7 +129,7 @@ def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
 
 
 def _labels(data: Any) -> tuple[Tensor, Tensor] | None:
-    """Labels and the nodes to train on, if the data have them."""
+    """Labels and training nodes, if the data have them."""
     y, mask = classified(data), getattr(data, "train_mask", None)
     if y is None or not isinstance(mask, Tensor):
         return None
@@ -143,10 +143,10 @@ def _classes(data: Any) -> int | None:
 
 
 def _target(output: Any, data: Any, num_nodes: int) -> tuple[Tensor, str]:
-    """What to differentiate, and what it is."""
+    """The value to differentiate, and its description."""
     scores = find_features(output, num_nodes)
     if scores is None:
-        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one a node")
+        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one per node")
     labels = _labels(data)
     if labels is not None and int(labels[0].max()) < scores.shape[1] and bool(labels[1].any()):
         y, nodes = labels

@@ -1,4 +1,4 @@
-"""What a remedy came to."""
+"""The effect of a remedy."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Effect:
     """The runs of a model with a remedy, over the same seeds as without it.
 
     Args:
-        name: of the remedy, or ``as it is``
-        runs: one a seed
-        differences: test accuracy less that of the model as it is, seed by seed
+        name: name of the remedy, or ``as it is``
+        runs: one run per seed
+        differences: test accuracy minus that of the model as it is, seed by seed
     """
 
     name: str
@@ -28,7 +28,7 @@ class Effect:
 
     @property
     def test(self) -> list[float]:
-        """Test accuracies, at the epochs that validation chose."""
+        """Test accuracies at the epochs selected by validation."""
         return [run.test_accuracy for run in self.runs]
 
     @property

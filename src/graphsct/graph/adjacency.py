@@ -49,15 +49,14 @@ class Adjacency:
 
     def equals(self, other: Adjacency) -> bool:
         """Whether both have the same edges with the same weights."""
+        if self is other:
+            return True
         if self.weight is None or other.weight is None:
             weights = self.weight is other.weight
         else:
             weights = torch.equal(self.weight.double(), other.weight.double())
-        return self is other or (
-            torch.equal(self.starts, other.starts)
-            and torch.equal(self.columns, other.columns)
-            and weights
-        )
+        same = torch.equal(self.starts, other.starts) and torch.equal(self.columns, other.columns)
+        return same and weights
 
     def contains(self, other: Adjacency) -> bool:
         """Whether the edges of another adjacency, of as many nodes, are among these."""

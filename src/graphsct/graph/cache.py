@@ -186,7 +186,7 @@ def graph_of(data: Any) -> Graph:
 def current_graph(data: Any, carried: Any) -> Graph:
     """:func:`graph_of` some data that carry this graph, or ``None``."""
     if getattr(data, "edge_index", None) is None:
-        return carried if isinstance(carried, Graph) else Graph.from_data(data)
+        return Graph.from_data(data) if carried is None else carried
     edges = _Edges.of(data)
     if isinstance(carried, Graph) and edges.are_of(carried):
         return carried

@@ -94,7 +94,7 @@ def test_a_missing_label_is_minus_one(small):
 def test_the_split_is_named_if_there_are_several(small):
     _, folder = small
     write(folder / "split/random/train.csv.gz", [[0]])
-    with pytest.raises(DataError, match=r"holds \['random', 'time'\]; name the one"):
+    with pytest.raises(DataError, match=r"holds \['random', 'time'\]; name one with scheme="):
         read_folder(folder)
     assert len(read_folder(folder, "time").split[0])
 
