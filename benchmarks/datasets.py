@@ -26,7 +26,7 @@ NAMES = ("source", "target")
 # Each runs in a process of its own, whose whole peak is measured, imports included.
 PROGRAMS = {
     "physics": "from graphsct.datasets import load; run = lambda: load('physics')",
-    "read_edges": "from graphsct.datasets.edgelist import read_edges; "
+    "read_edges": "from graphsct.datasets.readers.edges import read_edges; "
     "run = lambda: read_edges({csv!r})",
     "from_files": "from graphsct.datasets import from_files; "
     "run = lambda: from_files({csv!r}, symmetrize=True)",
@@ -69,7 +69,7 @@ def edges_from_csv(rounds: int) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.csv
 
-    from graphsct.datasets.edgelist import read_edges
+    from graphsct.datasets.readers.edges import read_edges
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges.csv"

@@ -37,3 +37,11 @@ def test_names_come_at_first_use():
     code = "from graphsct import Graph, smoothness; print(Graph([[0, 1], [1, 0]]))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "Graph(num_nodes=2, num_edges=1, num_components=1)"
+
+
+def test_every_package_is_an_attribute_after_the_import():
+    names = ["datasets", "diagnosis", "distributed", "geometry", "nn", "search", "smoothness"]
+    names += ["training"]
+    code = f"import graphsct; print([getattr(graphsct, name).__name__ for name in {names}])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == str([f"graphsct.{name}" for name in names])

@@ -1,9 +1,14 @@
-"""What graphsct raises when something cannot be right; the command prints these as one line."""
+"""The exceptions of graphsct; the command prints them as one line.
+
+A message names the wrong value and the way out. It names arguments as Python does, ``name=value``,
+and the command shows its own options instead.
+"""
 
 from __future__ import annotations
 
 __all__ = [
     "DataError",
+    "DirectedGraphError",
     "ExperimentError",
     "GraphError",
     "GraphsctError",
@@ -15,11 +20,15 @@ __all__ = [
 
 
 class GraphsctError(ValueError):
-    """Base of all errors of this package; the message names the wrong value and the way out."""
+    """Base of all errors of this package."""
 
 
 class GraphError(GraphsctError):
     """Input that is not an undirected graph, or features that do not belong to it."""
+
+
+class DirectedGraphError(GraphError):
+    """Edges without their reverse, or with another weight than their reverse."""
 
 
 class UnreachableError(GraphError):
@@ -31,15 +40,15 @@ class ModelError(GraphsctError):
 
 
 class DataError(GraphsctError):
-    """A data set or file that is missing, broken or not what it says it is."""
+    """A data set or file that is missing, damaged or not the expected one."""
 
 
 class TrainingError(GraphsctError):
-    """A run that cannot start, go on or be saved as asked."""
+    """A run that cannot be started, resumed or saved as asked."""
 
 
 class ExperimentError(GraphsctError):
-    """An experiment or figure that does not exist, or settings with which it cannot run."""
+    """An experiment or figure that does not exist, or settings that it cannot run with."""
 
 
 class MissingExtraError(GraphsctError):

@@ -95,7 +95,7 @@ def test_verify_of_files_without_a_published_checksum(tmp_path):
         path = tmp_path / "ogbn_arxiv" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
-    assert "nobody publishes a checksum" in run("verify", "arxiv", "--root", tmp_path)
+    assert "no checksum is published" in run("verify", "arxiv", "--root", tmp_path)
 
 
 def test_statistics_beside_the_papers(real):
@@ -166,4 +166,4 @@ def test_partition_takes_a_folder(tmp_path):
     found = json.loads(run("partition", *arguments, "--symmetrize", "--json"))
     assert (found["nodes"], found["edges"], found["classes"]) == (4, 3, 2)
     refused = run("partition", *arguments, "--symmetrize", "--normalize", code=1)
-    assert "is a folder, whose features are taken as they are" in refused
+    assert "is a folder, whose features cannot be normalized" in refused

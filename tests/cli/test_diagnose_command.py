@@ -149,7 +149,7 @@ def test_a_folder(folder):
     result = run("--data", folder, "--symmetrize", *FAST, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert "has no split: 48% of each class are drawn for training" in result.stderr
+    assert "has no split: drawing 48% of each class for training" in result.stderr
     assert found["data"] == "graph"
     graph = found["graph"]
     assert (graph["nodes"], graph["edges"], graph["components"]) == (300, 900, 3)

@@ -35,7 +35,7 @@ def test_without_a_browser_the_page_is_there_all_the_same(tmp_path, monkeypatch)
     out = tmp_path / "page.html"
     result = run("explore", "--out", out, "--open")
     assert result.exit_code == 1
-    assert result.stderr == f"graphsct: no browser could be started; open {out} yourself\n"
+    assert result.stderr == f"graphsct: no browser could be started; open {out} by hand\n"
     assert out.exists()
 
 

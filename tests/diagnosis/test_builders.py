@@ -49,7 +49,7 @@ def test_the_function_gets_the_data_or_both_sizes(file, data):
 
 def test_depth_is_given_to_those_who_take_it(file, data):
     assert len(load_builder(f"{file}:build")(data, depth=7).convs) == 7
-    with pytest.raises(ModelError, match="takes no depth; let it take num_layers=7"):
+    with pytest.raises(ModelError, match="takes no depth; give it an argument num_layers=7"):
         load_builder(f"{file}:of_data")(data, depth=7)
 
 
@@ -59,7 +59,7 @@ def test_depth_is_given_to_those_who_take_it(file, data):
         ("{}", "expected a file and a function: my_model.py:build"),
         ("{}:biuld", "has no function 'biuld', did you mean 'build'"),
         ("nowhere.py:build", "there is no file nowhere.py"),
-        ("model.pt:build", "is no model"),
+        ("model.pt:build", "is not a model"),
     ],
 )
 def test_wrong_targets(file, target, message):
@@ -70,7 +70,7 @@ def test_wrong_targets(file, target, message):
 def test_functions_that_make_no_model(file, data):
     with pytest.raises(ModelError, match="takes a, b, c; expected"):
         load_builder(f"{file}:greedy")(data)
-    with pytest.raises(ModelError, match="made a str, expected a model"):
+    with pytest.raises(ModelError, match=r"returned a str, expected a torch\.nn\.Module"):
         load_builder(f"{file}:wrong")(data)
 
 

@@ -72,7 +72,7 @@ def test_errors_of_ours_come_through(data):
 
 
 def test_layers_that_wait_for_their_input_are_refused(data):
-    with pytest.raises(ModelError, match="wait for their first input: call it once"):
+    with pytest.raises(ModelError, match="take their sizes from the first input; call it once"):
         prepare(GCNConv(-1, 8), data)
 
 

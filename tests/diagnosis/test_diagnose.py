@@ -114,7 +114,7 @@ def test_a_user_may_name_the_layers(data):
     assert [layer.name for layer in found.layers] == ["convs.1", "convs.2"]
     model = GCN(16, 8, 3, 3)
     model.unused = torch.nn.Linear(3, 3)
-    with pytest.raises(ModelError, match="layers unused none gave features"):
+    with pytest.raises(ModelError, match="none of the layers unused gave features"):
         diagnose(model, data, layers=["unused"])
 
 

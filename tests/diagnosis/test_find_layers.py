@@ -104,7 +104,7 @@ def test_a_model_without_parts(data):
         def forward(self, x, edge_index):
             return x
 
-    with pytest.raises(ModelError, match="no part of Identity gives features of shape"):
+    with pytest.raises(ModelError, match="no part of Identity returns features of shape"):
         names(Identity(), data)
 
 

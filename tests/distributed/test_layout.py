@@ -60,7 +60,7 @@ def test_a_component_in_one_part_does_not_cross(tmp_path):
 
 def test_an_existing_partition_is_replaced_only_if_asked(data, tmp_path):
     first = write_partition(data, tmp_path, 2)
-    with pytest.raises(DataError, match="holds a partition already; use --force"):
+    with pytest.raises(DataError, match="holds a partition already; use force=True"):
         write_partition(data, tmp_path, 3)
     assert Layout.read(tmp_path) == first
     assert len(write_partition(data, tmp_path, 3, force=True).parts) == 3

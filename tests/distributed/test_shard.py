@@ -2,11 +2,11 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from zoo import ZOO
 
 from graphsct import GraphError, datasets, geometry, smoothness
 from graphsct.distributed import Part, write_partition
 from graphsct.nn import GCN
-from zoo import ZOO
 
 CASES = {name: case for name, case in ZOO.items() if case.num_nodes >= 3}
 
@@ -88,15 +88,15 @@ def test_what_needs_the_whole_is_refused(alone, tmp_path):
     part = Part.load(tmp_path / "parts")
     shard = part.graph
     assert repr(shard) == "Shard(num_nodes=300, halo=0, num_components=3)"
-    with pytest.raises(GraphError, match="no measure can be taken"):
+    with pytest.raises(GraphError, match="which cannot be measured"):
         smoothness.normalized_smoothness(part.x, shard)
-    with pytest.raises(GraphError, match="no measure can be taken"):
+    with pytest.raises(GraphError, match="which cannot be measured"):
         smoothness.dirichlet_energy(part.x, shard)
-    with pytest.raises(GraphError, match="no measure can be taken"):
+    with pytest.raises(GraphError, match="which cannot be measured"):
         geometry.smoothness_range(part.x, shard, "relu")
-    with pytest.raises(GraphError, match="ask its Layout"):
+    with pytest.raises(GraphError, match=r"part\.layout\.edges"):
         _ = shard.num_edges
-    with pytest.raises(GraphError, match="made where it is used"):
+    with pytest.raises(GraphError, match="stays where it was loaded"):
         shard.double()
     with pytest.raises(GraphError, match="299 rows but the graph has 300 nodes here"):
         shard.propagate(part.x[:-1])

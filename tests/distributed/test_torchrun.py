@@ -103,7 +103,11 @@ def test_train_starts_its_processes(tmp_path, monkeypatch, capfd):
     ("error", "code", "message"),
     [
         (ChildFailedError("x", {0: failure(1)}), 1, "process 0 of 1 failed with exit code 1"),
-        (SignalException("", signal.SIGTERM), 1, "ended by SIGTERM; go on with --resume"),
+        (
+            SignalException("", signal.SIGTERM),
+            1,
+            "ended by SIGTERM; resume from the last checkpoint with --resume",
+        ),
         (SignalException("", signal.SIGINT), 130, "interrupted"),
     ],
 )
@@ -122,15 +126,18 @@ def test_how_processes_end_is_how_the_command_ends(tmp_path, monkeypatch, error,
 def test_which_process_was_the_first_to_fail():
     killed = _explain({0: failure(1), 1: failure(-signal.SIGKILL)}, 2)
     failed = _explain({0: failure(1), 1: failure(-signal.SIGTERM)}, 2)
-    assert failed == "process 0 of 2 failed with exit code 1, and says why above"
-    assert killed.startswith("process 1 of 2 was killed by SIGKILL; go on from the last checkpoint")
+    assert failed == "process 0 of 2 failed with exit code 1; its own message is above"
+    assert killed.startswith(
+        "process 1 of 2 was killed by SIGKILL; resume from the last checkpoint"
+    )
     assert "process 0 of 2 failed with exit code 1" in _explain({0: failure(1)}, 2)
 
 
 def test_a_folder_that_is_no_partition(tmp_path):
     result = CliRunner().invoke(app, ["train", "--distributed", "--data", str(tmp_path)])
     assert result.exit_code == 1
-    assert "is no partitioned data set" in result.stderr
+    assert "is not a partitioned data set" in result.stderr
+    assert "write one with 'graphsct data partition NAME" in result.stderr
 
 
 def test_options_of_the_other_command(tmp_path):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch_geometric.data import Batch, Data
+from zoo import ZOO
 
 from graphsct import Graph, GraphError
-from zoo import ZOO
 
 
 def assert_same(first, second):
@@ -201,9 +201,9 @@ BAD = {
     "holds torch.bool": dict(edge_index=[[True, False], [False, True]]),
     r"shape \(3, 2\).*transpose": dict(edge_index=[[0, 1], [1, 0], [0, 1]]),
     r"shape \(2,\)": dict(edge_index=[0, 1]),
-    "is a str that is no tensor": dict(edge_index="edges"),
-    "is a NoneType that is no tensor": dict(edge_index=None),
-    "is a list that is no tensor": dict(edge_index=[[0, 1], [1]]),
+    "is a str that is not a tensor": dict(edge_index="edges"),
+    "is a NoneType that is not a tensor": dict(edge_index=None),
+    "is a list that is not a tensor": dict(edge_index=[[0, 1], [1]]),
     "layout torch.sparse_coo": dict(edge_index=torch.eye(2).to_sparse()),
     "3 edges have no reverse, the first is 0 -> 1.*symmetrize=True": dict(
         edge_index=[[0, 1, 2, 3, 4], [1, 2, 3, 4, 3]]
@@ -229,8 +229,8 @@ BAD = {
     "num_nodes is -2": dict(edge_index=[[0, 1], [1, 0]], num_nodes=-2),
     "more than any machine": dict(edge_index=[[0, 1], [1, 0]], num_nodes=10**15),
     "largest id is 1000000000000.*relabel": dict(edge_index=[[0, 10**12], [10**12, 0]]),
-    "device is 'nowhere', which is not to be had": dict(edge_index=[[0], [0]], device="nowhere"),
-    "device is 3.5, which is not to be had": dict(edge_index=[[0], [0]], device=3.5),
+    "device is 'nowhere', which is not available": dict(edge_index=[[0], [0]], device="nowhere"),
+    "device is 3.5, which is not available": dict(edge_index=[[0], [0]], device=3.5),
     "dtype is torch.int64": dict(edge_index=[[0, 1], [1, 0]], dtype=torch.int64),
 }
 

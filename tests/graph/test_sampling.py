@@ -251,7 +251,7 @@ def test_measures_refuse_a_sample(data, measure):
         ([0.5], r"nodes is torch\.float32 \(1,\), expected ids \(k,\) or a mask \(400,\)"),
         (torch.ones(3, dtype=torch.bool), r"nodes is torch\.bool \(3,\)"),
         (torch.zeros(2, 2, dtype=torch.long), r"nodes is torch\.int64 \(2, 2\)"),
-        (None, r"nodes is a NoneType that is no tensor.*batch\.n_id"),
+        (None, r"nodes is a NoneType that is not a tensor.*batch\.n_id"),
     ],
 )
 def test_wrong_nodes_are_refused(data, nodes, message):

@@ -99,7 +99,7 @@ def test_a_process_that_has_ended_is_gone_and_another_is_not(url):
 
 def test_a_connection_that_is_lost_is_an_error_that_says_how_to_go_on(url):
     with (
-        pytest.raises(TrainingError, match=r"lost study 's' in .*the same command goes on"),
+        pytest.raises(TrainingError, match=r"lost study 's' in .*run the search again"),
         Database(url, "s") as database,
         Database(url, "s") as other,
     ):

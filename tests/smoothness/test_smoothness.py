@@ -4,16 +4,11 @@ import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
-
-from graphsct import GraphError, smoothness
 from zoo import ZOO
 
-WITH_GRAPH = [
-    smoothness.distance_to_eigenspace,
-    smoothness.dirichlet_energy,
-    smoothness.normalized_dirichlet_energy,
-    smoothness.normalized_smoothness,
-]
+from graphsct import GraphError, smoothness
+
+WITH_GRAPH = [f for f, _ in smoothness.MEASURES.values() if f is not smoothness.effective_rank]
 
 
 @pytest.mark.parametrize("measure", WITH_GRAPH)

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from graphsct import __version__
+from graphsct.cli.flags import speak_flags
 from graphsct.errors import GraphsctError
 from graphsct.names import nearest
 
@@ -50,7 +51,7 @@ _EPILOG = """[bold]Exit codes[/]
 
 
 class _Commands(TyperGroup):
-    """Finds commands by the table above, and turns errors into one line and an exit code."""
+    """Finds commands in the table above, and turns errors into one line and an exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name for lines in CONTENTS.values() for name in lines]
@@ -59,6 +60,7 @@ class _Commands(TyperGroup):
         for panel, lines in CONTENTS.items():
             if cmd_name in lines:
                 command = typer.main.get_command(import_module(f"graphsct.cli.{cmd_name}").app)
+                speak_flags(command)
                 command.name, command.short_help = cmd_name, lines[cmd_name]
                 command.rich_help_panel = panel  # type: ignore[attr-defined]
                 return command

@@ -1,4 +1,4 @@
-"""``graphsct data``: which data sets there are, whether they are right, what is in them."""
+"""``graphsct data``: list, verify, describe and partition the data sets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["app"]
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Data sets: which there are, whether their files are right, what is in them.",
+    help="List, verify, describe and partition the data sets.",
     epilog=options.examples(
-        ("What there is, and where", "graphsct data list"),
-        ("Whether the files of Cora are right", "graphsct data verify cora"),
-        ("For several processes", "graphsct data partition cora --parts 2 --out parts"),
+        ("All data sets, and where their files are", "graphsct data list"),
+        ("Check the files of Cora", "graphsct data verify cora"),
+        ("Divide Cora among two processes", "graphsct data partition cora --parts 2 --out parts"),
     ),
 )
 
@@ -48,12 +48,12 @@ Name = Annotated[
 @app.command(
     "list",
     epilog=options.examples(
-        ("What there is, and where", "graphsct data list"),
-        ("In another folder, for a machine", "graphsct data list --root raw --json"),
+        ("All data sets, and where their files are", "graphsct data list"),
+        ("In another folder, as JSON", "graphsct data list --root raw --json"),
     ),
 )
 def list_(root: Root = None, as_json: Json = False) -> None:
-    """The data sets, what is in them, and where their files are."""
+    """List the data sets, their sizes and the places of their files."""
     from graphsct.datasets.catalog import CATALOG
 
     rows = []
@@ -69,8 +69,8 @@ def list_(root: Root = None, as_json: Json = False) -> None:
 
 @app.command(
     epilog=options.examples(
-        ("Whether the files of Cora are right", "graphsct data verify cora"),
-        ("Those in another folder", "graphsct data verify texas --root raw"),
+        ("Check the files of Cora", "graphsct data verify cora"),
+        ("Check those in another folder", "graphsct data verify texas --root raw"),
     )
 )
 def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
@@ -87,7 +87,7 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
     else:
         _table(f"Raw files of {name.lower()}", rows, without=("sha256",))
         if any(file.state == "unchecked" for file in files):
-            typer.echo("unchecked: nobody publishes a checksum; counts are checked on loading")
+            typer.echo("unchecked: no checksum is published; counts are checked on loading")
     if any(file.state in ("missing", "wrong") for file in files):
         raise typer.Exit(1)
 
@@ -95,11 +95,11 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
 @app.command(
     epilog=options.examples(
         ("The paper's table and ours", "graphsct data statistics"),
-        ("For a machine", "graphsct data statistics --json"),
+        ("As JSON", "graphsct data statistics --json"),
     )
 )
 def statistics(root: Root = None, as_json: Json = False) -> None:
-    """The paper's table of statistics beside what loads, its misprints marked with an *."""
+    """Show the paper's table of statistics beside ours, its misprints marked with an *."""
     from graphsct.datasets.catalog import CATALOG
 
     rows = [_statistics(entry, root) for entry in CATALOG.values() if entry.paper]
@@ -126,7 +126,7 @@ def statistics(root: Root = None, as_json: Json = False) -> None:
 @app.command(
     epilog=options.examples(
         ("Both sets", "graphsct data leaks"),
-        ("One of them, for a machine", "graphsct data leaks squirrel --json"),
+        ("One of them, as JSON", "graphsct data leaks squirrel --json"),
     )
 )
 def leaks(
@@ -141,7 +141,7 @@ def leaks(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """How many test nodes have a duplicate (same links, same label) in training."""
+    """Count the test nodes with a duplicate (same links, same label) in training."""
     from graphsct.datasets.load import leaks, load
 
     report = {}
@@ -165,7 +165,7 @@ def leaks(
 
 @app.command(
     epilog=options.examples(
-        ("For two processes", "graphsct data partition cora --parts 2 --out parts"),
+        ("Among two processes", "graphsct data partition cora --parts 2 --out parts"),
         (
             "With few edges between them (graphsct[metis])",
             "graphsct data partition physics --parts 4 --method metis --out parts",
@@ -180,7 +180,7 @@ def partition(
             autocompletion=options.among(options.DATASETS),
         ),
     ],
-    parts: Annotated[int, options.option("One for each process.", min=1)],
+    parts: Annotated[int, options.option("Number of processes.", min=1)],
     out: Annotated[Path, options.option("Folder to write to.")],
     method: Annotated[
         str,
@@ -188,7 +188,7 @@ def partition(
     ] = "contiguous",
     normalize: Annotated[bool, options.normalize()] = False,
     symmetrize: Annotated[bool, options.symmetrize()] = False,
-    force: Annotated[bool, options.flag("--force", "Replace a partition that exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace an existing partition.")] = False,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
@@ -209,7 +209,7 @@ def partition(
     _table(
         f"{layout.name} in {len(rows)} parts",
         rows,
-        caption=f"entries: of the operator; halo: nodes of other parts that it needs; {crossing}",
+        caption=f"entries: of the operator; halo: nodes needed from other parts; {crossing}",
     )
     typer.echo(f"Written to {out}")
 
@@ -221,7 +221,8 @@ def _columns(found: dict[str, Any]) -> dict[str, Any]:
 
 def _where(entry: Entry, root: Path | None) -> str | None:
     """The folder of the raw files or the processed file, ``None`` if there is neither."""
-    from graphsct.datasets import cache, raw
+    from graphsct.datasets import raw
+    from graphsct.datasets.parsed import path_for
     from graphsct.datasets.paths import cache_folder, data_root
 
     for place in (data_root(root), cache_folder()):
@@ -230,7 +231,7 @@ def _where(entry: Entry, root: Path | None) -> str | None:
             return f"wrong file in {place / entry.folder}: see 'graphsct data verify {entry.name}'"
         if "missing" not in states:
             return str(place / entry.folder)
-    processed = cache.path_for(entry, None)
+    processed = path_for(entry, None)
     return str(processed) if processed.is_file() else None
 
 
@@ -243,7 +244,7 @@ def _statistics(entry: Entry, root: Path | None) -> dict[str, Any]:
     row = {"name": entry.name, "title": entry.title, "misprints": paper.pop("misprints")}
     row |= {"paper": paper, "ours": None}
     if _where(entry, root) is None:
-        return row  # never download for a table
+        return row  # a table is no reason to download
     try:
         data = load(entry.name, root)
     except DataError as error:

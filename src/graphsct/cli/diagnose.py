@@ -1,4 +1,4 @@
-"""``graphsct diagnose``: what is wrong inside a model, and what to try."""
+"""``graphsct diagnose``: find what is wrong inside a model, and what to try."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MODEL, _TRAIN, _OUT = "The model", "Training", "The data and the report"
 
 _EXAMPLES = options.examples(
     ("Our own model on a data set", "graphsct diagnose --data cora --model gcn --depth 32"),
-    ("The same, with what remedies bring", "graphsct diagnose --data cora --depth 32 --try"),
-    ("A model and a graph of yours", "graphsct diagnose my_model.py:build --data folder/"),
+    ("The same, with the effect of remedies", "graphsct diagnose --data cora --depth 32 --try"),
+    ("Your own model and graph", "graphsct diagnose my_model.py:build --data folder/"),
 )
 
 
@@ -44,7 +44,7 @@ def diagnose(
         typer.Argument(
             metavar="FILE.py:BUILD",
             show_default=False,
-            help="A model of your own: THE FILE IS EXECUTED, as Python would. BUILD is called with "
+            help="Your own model: THE FILE IS EXECUTED, as by Python. BUILD is called with "
             "(data), or with (in_channels, out_channels) if it takes two arguments.",
         ),
     ] = None,
@@ -109,7 +109,7 @@ def diagnose(
     from graphsct.diagnosis.diagnosis import WIDTH
 
     given = {key: value for key, value in ctx.params.items() if value not in (None, "none")}
-    # What a user's file prints must not get between the reader and the JSON object.
+    # Whatever a user's file prints must not mix with the JSON object.
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         found = _find(given)
     if as_json:
@@ -122,7 +122,7 @@ def diagnose(
 
 
 def _find(given: dict[str, Any]) -> Diagnosis:
-    """Build, train and look inside, as the options say."""
+    """Build, train and diagnose a model, as the options say."""
     from graphsct.diagnosis import diagnose, try_remedies
     from graphsct.diagnosis.builders import load_builder, load_weights
     from graphsct.training import ModelConfig, TrainConfig
@@ -157,7 +157,7 @@ def _only(values: dict[str, Any], kind: Any) -> dict[str, Any]:
 
 
 def _config(given: dict[str, Any]) -> TrainConfig:
-    """Without early stopping, so that all that is compared had the same epochs."""
+    """The training settings, without early stopping, so that all runs have equal epochs."""
     from graphsct.training import TrainConfig
 
     epochs = given.pop("epochs", 200) or 1
@@ -166,7 +166,7 @@ def _config(given: dict[str, Any]) -> TrainConfig:
 
 
 class _Last:
-    """A callback that keeps the weights of the last epoch."""
+    """A callback that stores the weights of the last epoch."""
 
     def __init__(self, model: torch.nn.Module, epochs: int) -> None:
         self.model, self.epochs = model, epochs

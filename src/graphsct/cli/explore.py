@@ -1,4 +1,4 @@
-"""``graphsct explore``: a page on which one sees smoothness."""
+"""``graphsct explore``: an interactive page about smoothness."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 _EXAMPLES = options.examples(
-    ("The page, opened at once", "graphsct explore --open"),
-    ("In another place", "graphsct explore --out pages/smoothness.html"),
+    ("Write the page and open it", "graphsct explore --open"),
+    ("Write it elsewhere", "graphsct explore --out pages/smoothness.html"),
 )
 
 
@@ -38,4 +38,4 @@ def explore(
     write_text(out, page(SMALL_GRAPHS))
     print_files([out], as_json)
     if show and not webbrowser.open(out.absolute().as_uri()):
-        raise ExperimentError(f"no browser could be started; open {out} yourself")
+        raise ExperimentError(f"no browser could be started; open {out} by hand")

@@ -1,4 +1,4 @@
-"""What a command takes as its data."""
+"""The data of a command."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["load_or_read"]
 
 
 def load_or_read(name: str, root: Path | None, *, symmetrize: bool, normalize: bool = False) -> Any:
-    """A data set by its name, or the user's own graph from a folder, with a split if it has none.
+    """Load a data set by name, or the user's own graph from a folder, with a split.
 
     Args:
-        name: of a data set or a folder
+        name: name of a data set, or a folder
         root: folder with the raw files of data sets
-        symmetrize: add the reverse of each edge of a folder
+        symmetrize: add missing reverse edges to the graph of a folder
         normalize: make each row of features of a data set sum to one
     """
     from graphsct import datasets
@@ -25,12 +25,12 @@ def load_or_read(name: str, root: Path | None, *, symmetrize: bool, normalize: b
     if not Path(name).is_dir():
         return datasets.load(name, root, normalize=normalize)
     if normalize:
-        raise DataError(f"{name} is a folder, whose features are taken as they are")
+        raise DataError(f"{name} is a folder, whose features cannot be normalized; leave it out")
     data = datasets.from_folder(name, symmetrize=symmetrize)
     if hasattr(data, "y") and not hasattr(data, "train_mask"):
         split = datasets.Fractions()
         typer.echo(
-            f"{name} has no split: {split.train:.0%} of each class are drawn for training, "
+            f"{name} has no split: drawing {split.train:.0%} of each class for training, "
             f"{split.val:.0%} for validation",
             err=True,
         )

@@ -1,4 +1,4 @@
-"""The one door through which every data set becomes a ``Data`` with its ``Graph``."""
+"""The construction of a checked ``Data``, shared by all data sets."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from graphsct.datasets.features import check_features, compact, normalize_rows, 
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError
 from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of, keep_graph
 
 __all__ = ["assemble", "describe", "edge_homophily"]
 
@@ -30,24 +31,24 @@ def assemble(
     every_class: bool = False,
     **more: Any,
 ) -> Any:
-    """Check the parts against each other and put them into a PyTorch Geometric ``Data``.
+    """Check that the parts belong together, and build a PyTorch Geometric ``Data`` from them.
 
     Args:
-        name: what it is
+        name: name of the data set
         graph: the undirected graph
-        edge_index: the edges it was built from; shape: ``(2, num_edges)``
+        edge_index: the edges from which it was built; shape: ``(2, num_edges)``
         x: features, dense or sparse, or ``None``; shape: ``(n, d)``
         y: labels, -1 for none, or ``None``; shape: ``(n,)``
-        splits: all splits there are
-        split: which of them becomes ``train_mask``, ``val_mask`` and ``test_mask``
+        splits: all splits
+        split: number of the one that becomes ``train_mask``, ``val_mask`` and ``test_mask``
         normalize: make each row of features sum to one
         every_class: refuse a split without training nodes of some class
         **more: further attributes of the ``Data``
     """
-    from torch_geometric.data import Data
+    from graphsct.datasets.graph_data import GraphData  # PyTorch Geometric takes a second
 
     edge_index, edge_weight = _undirected(graph, edge_index)
-    data = Data(edge_index=edge_index, num_nodes=graph.num_nodes, graph=graph, name=name, **more)
+    data = GraphData(edge_index=edge_index, num_nodes=graph.num_nodes, name=name, **more)
     if edge_weight is not None:
         data.edge_weight = edge_weight
     if x is not None:
@@ -65,6 +66,7 @@ def assemble(
             check_split(masks, y, every_class=every_class, where=f"split {number} of {name}")
         data.splits = list(splits)
         data.train_mask, data.val_mask, data.test_mask = splits[split]
+    keep_graph(data, graph)
     return data
 
 
@@ -85,8 +87,7 @@ def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
     r"""Share of the edges that join two nodes of one class,
     :math:`|\{(u, v) \in E : y_u = y_v\}| / |E|`.
 
-    Self-loops count if they are listed, as in PyTorch Geometric; edges at a node without a label
-    do not.
+    Listed self-loops count, as in PyTorch Geometric; edges of a node without a label do not.
 
     Example:
         >>> edge_homophily(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([0, 0, 1]))
@@ -98,20 +99,21 @@ def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
 
 
 def describe(data: Any) -> Facts:
-    """Count what is in a ``Data`` made here."""
+    """Count the nodes, edges, features, classes and components of a ``Data``."""
+    graph = graph_of(data)
     return Facts(
-        nodes=data.graph.num_nodes,
-        edges=data.graph.num_edges,
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
         features=data.num_features,
         classes=data.num_classes,
-        components=data.graph.num_components,
+        components=graph.num_components,
         homophily=edge_homophily(data.edge_index, data.y),
     )
 
 
 def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Both directions of every edge once, sorted, with its weight; self-loops where listed."""
-    adjacency = graph._adjacency
+    """Both directions of every edge once, sorted, with weights; self-loops if listed."""
+    adjacency = graph.adjacency
     col = adjacency.columns.long()
     row = torch.arange(graph.num_nodes).repeat_interleave(adjacency.starts.diff())
     looped = torch.zeros(graph.num_nodes, dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""The paper's ten data sets: which files they are made of, and what must come out of them."""
+"""The paper's ten data sets: their files and their expected contents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CATALOG", "Entry", "Facts", "PaperRow", "find"]
 
 @dataclass(frozen=True)
 class Facts:
-    """What loads, measured on the checked files. Edges are undirected, without self-loops."""
+    """Counts of a data set. Edges are undirected, without self-loops."""
 
     nodes: int
     edges: int
@@ -47,15 +47,15 @@ class Entry:
     """One data set.
 
     Args:
-        name: what :func:`graphsct.datasets.load` calls it
-        title: what people call it
+        name: its name for :func:`graphsct.datasets.load`
+        title: its common name
         source: PyTorch Geometric's class, which downloads and parses; for Ogbn-arxiv ``OGB``
-        key: the name that class wants
-        folder: where the raw files are below the root
-        raw: their names
+        key: the name that this class expects
+        folder: folder of the raw files below the root
+        raw: names of the raw files
         split: ``public``, ``ten``, ``drawn`` from a seed, or ``time``
-        facts: what must come out
-        paper: what the paper printed; ``None`` for a set that is not in its table
+        facts: the expected counts
+        paper: row in the paper's table, ``None`` if it has none
         elsewhere: other places below the root where a file with the same content may be
     """
 
@@ -71,7 +71,7 @@ class Entry:
     elsewhere: dict[str, str] = field(default_factory=dict)
 
     def sha256(self, file: str) -> str | None:
-        """The right checksum of a raw file, ``None`` if nobody has published one."""
+        """The right checksum of a raw file, ``None`` if none is published."""
         path = self.elsewhere.get(file, f"{self.folder}/{file}")
         return _checksums().get(path)
 

@@ -1,4 +1,4 @@
-"""Feature matrices: sparse where that is smaller, normalised, finite."""
+"""Feature matrices: checked, normalised, and sparse where that is smaller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["check_features", "compact", "from_tensor", "normalize_rows", "to_ten
 def compact(x: Any) -> Any:
     """The smaller of CSR and dense, in float32; ``(n, d) -> (n, d)``.
 
-    CSR with 32-bit indices takes 8 bytes an entry and 4 a row, dense 4 bytes a number.
+    CSR with 32-bit indices takes 8 bytes per entry and 4 per row, dense 4 bytes per number.
     """
     rows, columns = x.shape
     entries = x.nnz if issparse(x) else int(np.count_nonzero(x))
@@ -40,7 +40,7 @@ def normalize_rows(x: Any) -> Any:
 
 
 def check_features(x: Any, num_nodes: int, where: str) -> Any:
-    """Return ``x`` if it is one row of numbers a node, all finite in float32."""
+    """Return ``x`` if it has one row of numbers per node, all finite in float32."""
     if x.ndim != 2 or x.shape[0] != num_nodes:
         raise DataError(
             f"{where} has shape {x.shape}, expected ({num_nodes}, d): one row for each node"
@@ -48,7 +48,7 @@ def check_features(x: Any, num_nodes: int, where: str) -> Any:
     values = x.data if issparse(x) else x
     if values.dtype.kind not in "fiub":
         raise DataError(f"{where} holds {values.dtype}, expected numbers")
-    bad = ~(np.abs(values) <= np.finfo(np.float32).max)  # so is NaN
+    bad = ~(np.abs(values) <= np.finfo(np.float32).max)  # also for NaN
     if bad.any():
         if issparse(x):
             entry = int(np.flatnonzero(bad)[0])
@@ -58,8 +58,8 @@ def check_features(x: Any, num_nodes: int, where: str) -> Any:
             row, column = (int(i) for i in np.argwhere(bad)[0])
             value = x[row, column]
         raise DataError(
-            f"{where} holds {value} in row {row}, column {column}, no number that float32 can "
-            "hold; fill it in or drop the column"
+            f"{where} holds {value} in row {row}, column {column}, which is not a finite float32; "
+            "fill it in or drop the column"
         )
     return x
 
@@ -80,8 +80,9 @@ def to_tensor(x: Any) -> Tensor:
 
 
 def from_tensor(x: Tensor) -> Any:
-    """The inverse of :func:`to_tensor`; shares memory."""
+    """The inverse of :func:`to_tensor`, also of other sparse layouts; shares memory if it can."""
     if x.layout == torch.strided:
         return x.numpy()
+    x = x.to_sparse_csr()
     parts = (x.values(), x.col_indices(), x.crow_indices())
     return csr_array(tuple(part.numpy() for part in parts), tuple(x.shape))

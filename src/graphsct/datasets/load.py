@@ -1,4 +1,4 @@
-"""A data set of the paper by its name: checked, symmetric, ready."""
+"""The data sets of the paper by name, checked and made undirected."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsct.datasets import cache
 from graphsct.datasets.assemble import assemble
 from graphsct.datasets.catalog import Entry, find
+from graphsct.datasets.duplicates import Leak, find_leaks, without_duplicates
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
-from graphsct.datasets.leaks import Leak, find_leaks, without_duplicates
+from graphsct.datasets.parsed import Parsed, parse, path_for, restore, save
 from graphsct.datasets.paths import data_root, lock, temporary_folder
 from graphsct.datasets.raw import RawFile, download, locate, look
-from graphsct.datasets.read import Parsed, read
 from graphsct.datasets.splits import PerClass, Split
 from graphsct.datasets.synthetic import GENERATED
 from graphsct.errors import DataError
@@ -36,25 +35,26 @@ def load(
     normalize: bool = False,
     drop_duplicates: bool = False,
 ) -> Any:
-    """Load one of the paper's data sets as a PyTorch Geometric ``Data`` that carries ``.graph``.
+    """Load one of the paper's data sets as a PyTorch Geometric ``Data`` with a ``graph``.
 
-    It has ``edge_index`` (both directions of every edge once, self-loops where the files have
-    them), ``x`` (``torch.sparse_csr`` where that is smaller than dense), ``y`` (-1 for a node
-    without a label), ``train_mask``, ``val_mask`` and ``test_mask``, ``splits`` (a list of all
-    splits, each with ``train``, ``val`` and ``test``), ``num_classes`` and ``name``.
+    It has ``edge_index`` (both directions of every edge once, and the self-loops of the files),
+    ``x`` (``torch.sparse_csr`` where that is smaller than dense), ``y`` (-1 for a node without a
+    label), ``train_mask``, ``val_mask`` and ``test_mask``, ``splits`` (a list of all splits, each
+    with ``train``, ``val`` and ``test``), ``num_classes`` and ``name``. Its ``graph`` follows the
+    edges: edit or replace ``edge_index``, and the next use builds the new graph.
 
     Args:
-        name: one of ``graphsct data list``, in upper or lower case, or ``demo`` or
-            ``arxiv_like``, which are generated
-        root: folder with the raw files in PyTorch Geometric's layout; ``GRAPHSCT_DATA`` if left
-            out, else the platform's cache folder. Files that are not there are downloaded.
+        name: a name in ``CATALOG``, in upper or lower case, or ``demo`` or ``arxiv_like``, which
+            are generated
+        root: folder with the raw files in PyTorch Geometric's layout; defaults to
+            ``GRAPHSCT_DATA``, else to the platform's cache folder. Missing files are downloaded.
             Processed files go into the cache folder (``GRAPHSCT_CACHE``), never below a root.
-        split: which of the ten splits of Cornell, Texas, Wisconsin, Chameleon or Squirrel
-        seed: draws the split of Physics, whose files have none, and what is generated; no other
+        split: number of one of the ten splits of Cornell, Texas, Wisconsin, Chameleon or Squirrel
+        seed: seed of generated data and of the split of Physics, whose files have none; no other
             set depends on it
-        normalize: make each row of features sum to one, as GCN and GCNII were published; left out,
-            because a GCN of ours loses about four points on Cora by it (``docs/choices.md``)
-        drop_duplicates: keep one of each group of duplicate nodes of Chameleon or Squirrel
+        normalize: make each row of features sum to one, as in the papers of GCN and GCNII; off by
+            default, because it costs our GCN about four points on Cora (``docs/choices.md``)
+        drop_duplicates: keep one node of each group of duplicates of Chameleon or Squirrel
 
     Example:
         >>> data = load("demo")
@@ -92,19 +92,19 @@ def load(
 
 
 def is_here(name: str, root: Root = None) -> bool:
-    """Whether :func:`load` would download nothing."""
+    """Whether :func:`load` works without a download."""
     entry = find(name)
-    return locate(entry, data_root(root)) is not None or cache.path_for(entry, None).is_file()
+    return locate(entry, data_root(root)) is not None or path_for(entry, None).is_file()
 
 
 def leaks(name: str, root: Root = None) -> list[Leak]:
-    """How many test nodes of each split have a duplicate in training: Chameleon and Squirrel."""
+    """Count the test nodes with a duplicate in training, per split of Chameleon or Squirrel."""
     entry = find(name)
     return find_leaks(_with_duplicates(entry, _parsed(entry, root)))
 
 
 def verify(name: str, root: Root = None) -> list[RawFile]:
-    """Look at every raw file of a data set and take its checksum. Nothing is downloaded."""
+    """Compare the checksum of every raw file of a data set. Nothing is downloaded."""
     return look(find(name), data_root(root))
 
 
@@ -115,28 +115,28 @@ def _with_duplicates(entry: Entry, parsed: Parsed) -> Parsed:
 
 
 def _parsed(entry: Entry, root: Root) -> Parsed:
-    """From the cache if it is there, else from the raw files, one process at a time."""
+    """The data set from the cache, else from its raw files, one process at a time."""
     place = data_root(root)
     raw = locate(entry, place)
-    parsed = cache.restore(cache.path_for(entry, raw))
+    parsed = restore(path_for(entry, raw))
     if parsed is not None:
         return parsed
     if raw is None:
         raw = download(entry, place)
-    path = cache.path_for(entry, raw)
+    path = path_for(entry, raw)
     with lock(path.parent, entry.name):
-        parsed = cache.restore(path)  # another process may have been faster
+        parsed = restore(path)  # another process may have been faster
         if parsed is None:
             with temporary_folder(path.parent, entry.name) as scratch:
-                parsed = read(entry, raw, scratch)
+                parsed = parse(entry, raw, scratch)
                 if any(file.state == "unchecked" for file in raw):
                     _check_counts(entry, parsed)
-                cache.save(parsed, path, scratch)
+                save(parsed, path, scratch)
     return parsed
 
 
 def _check_counts(entry: Entry, parsed: Parsed) -> None:
-    """Stand in for checksums where nobody publishes them."""
+    """Check the counts of a data set whose files have no published checksums."""
     assert entry.paper is not None
     sizes = "/".join(f"{int(n):,}" for n in parsed.masks.sum(axis=(1, 2)))
     found = replace(

@@ -1,4 +1,4 @@
-"""Where raw files and processed files are, and that only whole ones ever get there."""
+"""The folders of raw and processed files, with locks and atomic writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["cache_folder", "data_root", "lock", "temporary_folder"]
 
 
 def cache_folder() -> Path:
-    """``GRAPHSCT_CACHE``, else the platform's folder for such files."""
+    """``GRAPHSCT_CACHE``, else the platform's cache folder."""
     given = os.environ.get("GRAPHSCT_CACHE")
     if given:
         return Path(given).expanduser()
@@ -34,7 +34,7 @@ def data_root(root: str | os.PathLike[str] | None = None) -> Path:
 
 @contextmanager
 def lock(folder: Path, name: str) -> Iterator[None]:
-    """One process at a time; a process that dies loses its lock."""
+    """A lock between processes, released when its owner ends."""
     from filelock import FileLock
 
     try:
@@ -54,8 +54,8 @@ def lock(folder: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def temporary_folder(folder: Path, name: str) -> Iterator[Path]:
-    """A folder beside its goal, so that renaming is atomic. Call it with the lock held:
-    what a killed process left behind is swept away here.
+    """A temporary folder inside ``folder``, so that renaming is atomic. Call it with the lock held:
+    it removes the leftovers of killed processes.
     """
     for leftover in folder.glob(f".{name}-*.tmp"):
         shutil.rmtree(leftover)

@@ -1,4 +1,4 @@
-"""Raw files: found, downloaded if need be, and known by their checksum before anyone reads them."""
+"""Raw files: found or downloaded, and checked by their checksums before they are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OGB_URL = "https://snap.stanford.edu/ogb/data/nodeproppred"
 
 @dataclass(frozen=True)
 class RawFile:
-    """One raw file: its name in the catalogue, where it is, and what was found there.
+    """One raw file: its name in the catalogue, its path, and its state.
 
     ``state`` is ``ok``, ``missing``, ``wrong`` (another checksum) or ``unchecked`` (there is no
     published checksum to compare with).
@@ -32,7 +32,7 @@ class RawFile:
 
 
 def look(entry: Entry, root: Path) -> list[RawFile]:
-    """Look at every raw file of a data set below ``root`` and take its checksum."""
+    """The state of every raw file of a data set below ``root``."""
     return [_look_at(entry, file, root) for file in entry.raw]
 
 
@@ -58,7 +58,7 @@ def _state(path: Path, right: str | None) -> tuple[str, str | None]:
 def locate(entry: Entry, root: Path) -> list[RawFile] | None:
     """The checked raw files below ``root`` or in the cache; ``None`` if they are in neither.
 
-    Raises :class:`DataError` if a file is there but is not the right one.
+    Raises :class:`DataError` if a file exists but is not the right one.
     """
     for place in dict.fromkeys((root, cache_folder())):
         found = look(entry, place)
@@ -69,7 +69,7 @@ def locate(entry: Entry, root: Path) -> list[RawFile] | None:
 
 
 def check(entry: Entry, found: list[RawFile]) -> list[RawFile]:
-    """Return the files if all are there and right, raise :class:`DataError` if not."""
+    """Return the files if all exist and are right, else raise :class:`DataError`."""
     for file in found:
         if file.state in ("ok", "unchecked"):
             continue
@@ -90,9 +90,9 @@ def check(entry: Entry, found: list[RawFile]) -> list[RawFile]:
 
 
 def download(entry: Entry, root: Path) -> list[RawFile]:
-    """Fetch the raw files, check them, and only then move them to their place.
+    """Download the raw files, check them, and only then move them to their place.
 
-    They go below ``root`` if that can be written, else into the cache.
+    They go below ``root`` if it is writable, else into the cache.
     """
     base = root if _writable(root) else cache_folder()
     with lock(base, entry.name):

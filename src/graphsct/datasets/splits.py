@@ -1,9 +1,10 @@
-"""Which nodes train, validate and test."""
+"""Splits of the nodes for training, validation and testing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,6 @@ from torch import Tensor
 from graphsct.errors import DataError
 
 __all__ = ["Fractions", "PerClass", "Split", "check_split"]
-
-_PARTS = ("train", "val", "test")
 
 
 class Split(NamedTuple):
@@ -27,7 +26,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class PerClass:
-    """So many nodes of each class for training and validation, all others for testing.
+    """A fixed number of nodes per class for training and validation, all others for testing.
 
     Example:
         >>> split = PerClass(train=1, val=1).draw(torch.tensor([0, 0, 0, 1, 1, 1, -1]))
@@ -88,7 +87,7 @@ class Fractions:
 
 
 def _shuffled_classes(y: Tensor, seed: int) -> Sequence[Any]:
-    """The nodes of each class in random order, by NumPy's generator: the same on any machine."""
+    """The nodes of each class, shuffled by NumPy's generator, which is equal on all machines."""
     labels = y.numpy()
     order = np.random.default_rng(seed).permutation(len(labels))
     order = order[labels[order] >= 0]
@@ -106,34 +105,36 @@ def _as_split(part: Any) -> Split:
 
 
 def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the split") -> Split:
-    """Return the split if its masks do not overlap and hold labelled nodes only.
+    """Return the split if its masks do not overlap and contain labelled nodes only.
 
     Args:
         split: the masks
         y: labels, -1 for none; shape: ``(n,)``
         every_class: refuse a class without a training node
-        where: what to call the split in an error
+        where: the name of the split in an error message
     """
-    for i, mask in enumerate(split):
+    masks = split._asdict()
+    for name, mask in masks.items():
         if mask.shape != y.shape:
             raise DataError(
-                f"{where}: the {_PARTS[i]} mask has shape {tuple(mask.shape)}, expected ({len(y)},)"
+                f"{where}: the {name} mask has shape {tuple(mask.shape)}, expected ({len(y)},)"
             )
-        for j in range(i):
-            both = (mask & split[j]).nonzero()
-            if len(both):
-                raise DataError(
-                    f"{where}: node {int(both[0])} is in {_PARTS[j]} and in {_PARTS[i]}, and so "
-                    f"are {len(both) - 1} others; take them out of one"
-                )
+    for (name, mask), (other, theirs) in combinations(masks.items(), 2):
+        both = (mask & theirs).nonzero()
+        if len(both):
+            raise DataError(
+                f"{where}: node {int(both[0])} is in {name} and in {other}, and so are "
+                f"{len(both) - 1} others; take them out of one"
+            )
+    for name, mask in masks.items():
         blank = (mask & (y < 0)).nonzero()
         if len(blank):
             raise DataError(
-                f"{where}: node {int(blank[0])} is in {_PARTS[i]} but has no label, and so are "
+                f"{where}: node {int(blank[0])} is in {name} but has no label, and so are "
                 f"{len(blank) - 1} others; take them out of the mask"
             )
         if not bool(mask.any()):
-            raise DataError(f"{where}: no node is in {_PARTS[i]}")
+            raise DataError(f"{where}: no node is in {name}")
     if every_class:
         present = torch.bincount(y[split.train], minlength=int(y.max()) + 1)
         absent = (present == 0).nonzero()

@@ -1,4 +1,4 @@
-"""Graphs made up from a seed."""
+"""Graphs generated from a seed."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def csbm(
     seed: int = 0,
     name: str = "csbm",
 ) -> Any:
-    r"""The contextual stochastic block model: a random graph and features that know the classes.
+    r"""The contextual stochastic block model: a random graph with features of its classes.
 
     .. math::
         P(y_u = y_v \mid (u, v) \in E) = h, \qquad
         \mathbf x_v = \mu\, \mathbf m_{y_v} + \boldsymbol\varepsilon_v, \qquad
         \boldsymbol\varepsilon_v \sim \mathcal N(\mathbf 0, \mathbf I / d)
 
-    with one random unit vector :math:`\mathbf m_c` a class. Classes and components have equal
-    sizes, but for one node. Each component is held together by a random tree, so the number of
-    components is exact. So is the number of edges, and, if the graph has room for it, the share
-    of edges inside a class.
+    with one random unit vector :math:`\mathbf m_c` per class. Classes have equal sizes up to one
+    node, and so have components. Each component contains a random spanning tree, so the
+    number of components is exact. So is the number of edges and, if the graph has room for it, the
+    share of edges inside a class.
 
     Args:
         num_nodes: :math:`n`
@@ -53,11 +53,11 @@ def csbm(
         num_features: :math:`d`
         signal: :math:`\mu`, the length of the class means; noise has length about one
         num_components: number of connected components
-        degree_exponent: degrees fall off as a power law with this exponent (above 2); about
-            Poisson if left out
-        split: how to draw the masks, 48/32/20 of each class if left out
-        seed: the same seed gives the same graph on any machine
-        name: kept on the result
+        degree_exponent: exponent of a power law of the degrees, above 2; by default, degrees are
+            about Poisson
+        split: how to draw the masks; defaults to 48/32/20 % of each class
+        seed: seed of all random numbers; the same graph on any machine
+        name: name of the result
 
     Example:
         >>> data = csbm(100, 300, num_classes=3, homophily=0.7, num_components=4)
@@ -87,7 +87,7 @@ def csbm(
 
 def arxiv_like(seed: int = 0) -> Any:
     """A stand-in for Ogbn-arxiv, *not* the data set: as many nodes, edges, features and classes,
-    its homophily and split sizes, one component, heavy-tailed degrees, everything else made up.
+    its homophily and split sizes, one component, heavy-tailed degrees, everything else random.
     """
     return csbm(
         169_343,

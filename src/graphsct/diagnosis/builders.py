@@ -1,4 +1,4 @@
-"""A model out of a user's own file."""
+"""Models from a user's own file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Builder", "load_builder", "load_weights"]
 
 @dataclass(frozen=True)
 class Builder:
-    """A function of a user's file that makes a model.
+    """A function in a user's file that builds a model.
 
     Args:
         name: as in ``my_model.py:build``
@@ -33,7 +33,7 @@ class Builder:
     function: Callable[..., Any]
 
     def __call__(self, data: Any, depth: int | None = None) -> torch.nn.Module:
-        """Make the model for some data, of another depth than its own if one is given."""
+        """Build the model for some data, with this depth instead of its own if one is given."""
         required = [
             p
             for p in inspect.signature(self.function).parameters.values()
@@ -50,16 +50,20 @@ class Builder:
         if depth is not None:
             argument = depth_argument(self.function)
             if argument is None:
-                raise ModelError(f"{self.name} takes no depth; let it take {DEPTH[0]}={depth}")
+                raise ModelError(
+                    f"{self.name} takes no depth; give it an argument {DEPTH[0]}={depth}"
+                )
             more[argument] = depth
         model = self.function(*given[len(required)], **more)
         if not isinstance(model, torch.nn.Module):
-            raise ModelError(f"{self.name} made a {type(model).__name__}, expected a model")
+            raise ModelError(
+                f"{self.name} returned a {type(model).__name__}, expected a torch.nn.Module"
+            )
         return model
 
 
 def load_builder(target: str) -> Builder:
-    """Execute a user's file and find the function in it that makes the model.
+    """Execute a user's file and find the function that builds the model.
 
     Args:
         target: path and name, ``my_model.py:build``
@@ -67,7 +71,7 @@ def load_builder(target: str) -> Builder:
     place, colon, name = target.rpartition(":")
     if not colon or not place.endswith(".py"):
         raise ModelError(
-            f"{target!r} is no model; expected a file and a function: my_model.py:build"
+            f"{target!r} is not a model; expected a file and a function: my_model.py:build"
         )
     path = Path(place).resolve()
     if not path.is_file():
@@ -89,9 +93,9 @@ def load_builder(target: str) -> Builder:
 
 
 def load_weights(model: torch.nn.Module, path: Path) -> None:
-    """Put weights from a ``.safetensors`` file or a saved state dict into a model.
+    """Load the weights of a ``.safetensors`` file or a saved state dict into a model.
 
-    Nothing but tensors is read: a pickle of anything else is refused.
+    Only tensors are read; a pickle of anything else is refused.
     """
     try:
         if path.suffix == ".safetensors":

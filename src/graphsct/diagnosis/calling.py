@@ -1,4 +1,4 @@
-"""Calling a model of which nobody has said what its arguments are, and leaving no trace."""
+"""Calls of a model whose arguments are unknown, without side effects."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from graphsct.training.data import read_edges, read_features
 
 __all__ = ["Call", "arguments", "prepare", "tracked", "trainable", "undisturbed"]
 
-#: A user's own way to call a model with some data.
+#: A user's function that calls a model with some data.
 Call = Callable[[torch.nn.Module, Any], Any]
 
 
 def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
-    """What to give to a model for these data.
+    """The arguments of a model for these data.
 
-    A model with one required argument gets the data. Any other gets the features first and the
-    ``edge_index`` second, unless the name of its first argument has ``edge`` or ``adj`` in it;
-    then the weights of the edges, if the data have any and the third name has ``weight`` in it.
+    A model with one required argument gets the data. Any other gets the features and the
+    ``edge_index``, in reverse order if the name of its first argument contains ``edge`` or ``adj``.
+    The weights of the edges follow if the data have them and the third name contains ``weight``.
 
     Args:
-        model: of :mod:`graphsct.nn`, or any other; it gets dense features
+        model: a model of :mod:`graphsct.nn` or any other, which gets dense features
         data: a PyTorch Geometric ``Data``
 
     Example:
@@ -69,12 +69,13 @@ def prepare(
     Args:
         model: any
         data: a PyTorch Geometric ``Data``
-        call: how to call the model, if :func:`arguments` would get it wrong
-        track: make the features part of the autograd graph, where :func:`arguments` gives them
+        call: how to call the model, if :func:`arguments` gets it wrong
+        track: make the features part of the autograd graph, if :func:`arguments` passes them
     """
     if any(isinstance(weight, UninitializedParameter) for weight in model.parameters()):
         raise ModelError(
-            f"{type(model).__name__} has layers that wait for their first input: call it once"
+            f"{type(model).__name__} has layers that take their sizes from the first input; call "
+            "it once"
         )
     given = () if call is not None else arguments(model, data)
     if track:
@@ -96,7 +97,7 @@ def prepare(
 
 
 def tracked(x: Tensor) -> Tensor:
-    """The same values as part of the autograd graph, no leaf: it may be changed in place."""
+    """The same values in the autograd graph, not as a leaf, so that they may change in place."""
     if x.requires_grad or not torch.is_grad_enabled():
         return x
     return x.detach().requires_grad_().clone()
@@ -125,15 +126,15 @@ def trainable(model: torch.nn.Module, data: Any, call: Call | None = None) -> to
     """A model that :func:`~graphsct.fit` can train on these data, whatever arguments it takes.
 
     Args:
-        model: any; one of ours is returned as it is
-        data: what it is always called with
-        call: how to call it, if need be
+        model: any model; those of :mod:`graphsct.nn` are returned unchanged
+        data: the data of every call
+        call: how to call it, if :func:`arguments` gets it wrong
     """
     return model if isinstance(model, Model) else _Called(model, data, call)
 
 
 class _Called(torch.nn.Module):
-    """A model with the one way in which it is called."""
+    """A model that is always called in the same way."""
 
     def __init__(self, model: torch.nn.Module, data: Any, call: Call | None) -> None:
         super().__init__()
@@ -146,7 +147,7 @@ class _Called(torch.nn.Module):
 
 @contextmanager
 def undisturbed(model: torch.nn.Module) -> Iterator[None]:
-    """Put a model into evaluation, and afterwards every part and random numbers back."""
+    """Put a model into evaluation mode; restore its parts' modes and random numbers at the end."""
     modes = {part: part.training for part in model.modules()}
     with torch.random.fork_rng():
         try:

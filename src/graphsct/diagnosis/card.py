@@ -1,4 +1,4 @@
-"""The graph's own card: what may decide a model's fate before it has a single layer."""
+"""A graph in a few numbers, which may explain a model's behaviour before its first layer."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class GraphCard(Record, keys=_KEYS):
         nodes: number of nodes
         edges: number of edges
         components: number of connected components
-        degrees: pairs of a number of neighbours and how many nodes have it
-        sizes: pairs of a number of nodes and how many components have it
+        degrees: pairs of a degree and the number of nodes that have it
+        sizes: pairs of a component size and the number of components that have it
         homophily: share of the edges that join two nodes of one class, ``None`` without labels or
             edges
     """
@@ -77,10 +77,10 @@ class GraphCard(Record, keys=_KEYS):
 
 
 def describe_graph(graph: Graph, y: Tensor | None = None) -> GraphCard:
-    """Count what there is.
+    """The card of a graph.
 
     Args:
-        graph: any
+        graph: the graph
         y: classes of the nodes, if there are labels, -1 for a node without one; shape: ``(n,)``
 
     Example:
@@ -106,6 +106,6 @@ def describe_graph(graph: Graph, y: Tensor | None = None) -> GraphCard:
 
 
 def _count(values: Tensor) -> tuple[tuple[int, int], ...]:
-    """Pairs of a value and how often it is there, the smallest first."""
+    """Pairs of a value and its count, the smallest value first."""
     found, counts = torch.unique(values, return_counts=True)
     return tuple(zip(found.tolist(), counts.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Look inside a model."""
+"""The diagnosis of a model, layer by layer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from graphsct.diagnosis.layers import find_features, find_layers
 from graphsct.diagnosis.measure import Contrast, check_finite, measure
 from graphsct.diagnosis.record import Layer, Recorder
 from graphsct.diagnosis.verdict import Thresholds, judge
-from graphsct.errors import GraphError, ModelError
+from graphsct.errors import DirectedGraphError, ModelError
 from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of
 
-__all__ = ["classified", "diagnose", "graph_of"]
+__all__ = ["classified", "diagnose", "measured_graph"]
 
 
 def diagnose(
@@ -36,20 +37,20 @@ def diagnose(
     """Find out whether a model over-smooths, dies or gets no gradient, in which layer, and what
     to try.
 
-    The model is run in evaluation, twice, and once backwards. Its weights, its gradients, the mode
-    of each of its parts and PyTorch's random numbers are left as they were.
+    The model runs twice forward and once backward, in evaluation mode. Its weights, its gradients,
+    the mode of each of its parts and PyTorch's random numbers are left unchanged.
 
     Args:
-        model: any that takes features and edges, or the data; see
+        model: any model of features and edges, or of the data; see
             :func:`~graphsct.diagnosis.arguments` for how it is called
-        data: of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y`` and
-            ``train_mask`` gradients are those of the loss of the training nodes, without them of
+        data: data of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y``
+            and ``train_mask`` the gradients are those of the training loss, without them those of
             the output in a random direction
-        layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` would get them wrong
-        graph: to measure on; that of the data if left out, which must be undirected
+        layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` gets them wrong
+        graph: undirected graph to measure on; defaults to that of the data
         call: how to call the model, ``lambda model, data: model(...)``
-        thresholds: where a verdict begins
-        reach: also find out what control could reach in each layer, which takes the longest
+        thresholds: the limits of the verdicts
+        reach: also compute what control could reach in each layer, which takes the longest
 
     Example:
         >>> from graphsct.datasets import demo
@@ -60,7 +61,7 @@ def diagnose(
         >>> len(found.layers), [finding.kind for finding in found.findings]
         (24, ['over-smoothed', 'vanishing gradient'])
     """
-    graph = graph_of(data) if graph is None else graph
+    graph = measured_graph(data) if graph is None else graph
     run = prepare(model, data, call)
     with undisturbed(model):
         names = find_layers(model, run, graph.num_nodes, layers)
@@ -102,28 +103,25 @@ def diagnose(
 def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:
     if not recorded:
         raise ModelError(
-            f"of the layers {', '.join(names)} none gave features of shape ({graph.num_nodes}, d)"
+            f"none of the layers {', '.join(names)} gave features of shape ({graph.num_nodes}, d)"
         )
     for layer in recorded:
         check_finite(layer)
 
 
-def graph_of(data: Any) -> Graph:
-    """The undirected graph of some data, built if they do not carry it."""
-    found = getattr(data, "graph", None)
-    if isinstance(found, Graph):
-        return found
+def measured_graph(data: Any) -> Graph:
+    """The undirected graph of some data, on which smoothness is measured."""
     try:
-        return Graph.from_data(data)
-    except GraphError as error:
-        raise GraphError(
-            f"{error}. Smoothness is measured on an undirected graph: pass one as "
-            "graph=Graph(edge_index, num_nodes, symmetrize=True)"
+        return graph_of(data)
+    except DirectedGraphError as error:
+        raise DirectedGraphError(
+            f"{error}. To keep them directed for the model and measure smoothness on an undirected "
+            "graph, pass one as graph=Graph(edge_index, num_nodes, symmetrize=True)"
         ) from error
 
 
 def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
-    """The class of each node, if the data have that; shape: ``(n,)``."""
+    """The class of each node, if the data have classes; shape: ``(n,)``."""
     y = getattr(data, "y", None)
     if not isinstance(y, Tensor) or y.dim() != 1 or y.dtype != torch.long:
         return None
@@ -131,7 +129,7 @@ def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
 
 
 def _labels(data: Any) -> tuple[Tensor, Tensor] | None:
-    """Labels and the nodes to train on, if the data have them."""
+    """Labels and training nodes, if the data have them."""
     y, mask = classified(data), getattr(data, "train_mask", None)
     if y is None or not isinstance(mask, Tensor):
         return None
@@ -145,10 +143,10 @@ def _classes(data: Any) -> int | None:
 
 
 def _target(output: Any, data: Any, num_nodes: int) -> tuple[Tensor, str]:
-    """What to differentiate, and what it is."""
+    """The value to differentiate, and its description."""
     scores = find_features(output, num_nodes)
     if scores is None:
-        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one a node")
+        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one per node")
     labels = _labels(data)
     if labels is not None and int(labels[0].max()) < scores.shape[1] and bool(labels[1].any()):
         y, nodes = labels

@@ -19,8 +19,8 @@ class Effect(Record):
 
     Args:
         name: name of the remedy, or ``as it is``
-        runs: one per seed
-        differences: test accuracy minus that of the model as it is, one per seed
+        runs: one run per seed
+        differences: test accuracy minus that of the model as it is, seed by seed
     """
 
     name: str
@@ -29,7 +29,7 @@ class Effect(Record):
 
     @property
     def test(self) -> list[float]:
-        """Test accuracies at the selected epochs."""
+        """Test accuracies at the epochs selected by validation."""
         return [run.test_accuracy for run in self.runs]
 
     @property

@@ -1,4 +1,4 @@
-"""Which parts of a model are its layers."""
+"""The layers of a model, found among its parts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from torch import Tensor
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.names import nearest
-from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
+from graphsct.nn.convolution import Convolution
 from graphsct.nn.wrap import ControlledConv
 
 __all__ = ["find_features", "find_layers", "has_matrix"]
 
 
 def find_features(value: Any, num_nodes: int) -> Tensor | None:
-    """The first dense matrix of floats with a row for each node in what a part takes or gives."""
+    """The first dense float matrix with one row per node among the inputs or outputs of a part."""
     if isinstance(value, Tensor):
         rows = value.dim() == 2 and len(value) == num_nodes and value.layout == torch.strided
         return value if rows and value.is_floating_point() else None
@@ -31,12 +31,12 @@ def find_features(value: Any, num_nodes: int) -> Tensor | None:
 
 
 def has_matrix(part: torch.nn.Module) -> bool:
-    """Whether a part has a weight of its own that is a matrix: a linear map, but no norm."""
+    """Whether a part has a matrix of weights of its own, as linear maps have and norms have not."""
     return any(weight.dim() == 2 for weight in part.parameters(recurse=False))
 
 
 class _Seen(NamedTuple):
-    """A part of a model that gave features: its name, what it is and whether it took edges."""
+    """A part of a model that returned features, and whether it took edges."""
 
     name: str
     part: torch.nn.Module
@@ -49,21 +49,21 @@ def find_layers(
     num_nodes: int,
     names: Sequence[str] | None = None,
 ) -> list[str]:
-    """The names of the layers of a model, in the order in which it has them.
+    """The names of the layers of a model, in the order of its parts.
 
-    A layer is a part that gives a float matrix with a row for each node, and that is
+    A layer is a part that returns a float matrix with one row per node, and that is
 
     1. a convolution: a ``MessagePassing`` of PyTorch Geometric or one of :mod:`graphsct.nn`
        (with its control, if it has one);
-    2. if there is none, a part that takes edges: an integer tensor ``(2, e)``, a sparse or square
-       matrix or a :class:`~graphsct.Graph`, and has no such part inside;
+    2. if there is none, a part that takes edges (an integer tensor ``(2, e)``, a sparse or square
+       matrix or a :class:`~graphsct.Graph`) and contains no such part;
     3. if there is none either, a part with a matrix of weights of its own.
 
     Args:
-        model: any
-        run: runs it once
-        num_nodes: of the graph
-        names: of the layers, instead of the rule; a ``ModuleList`` stands for its parts
+        model: any model
+        run: function that runs it once
+        num_nodes: number of nodes of the graph
+        names: names of the layers, instead of the rule; a ``ModuleList`` stands for its parts
     """
     if names is not None:
         return _named(model, names)
@@ -75,7 +75,7 @@ def find_layers(
         layers = [name for name, part, _ in seen if has_matrix(part)]
     if not layers:
         raise ModelError(
-            f"no part of {type(model).__name__} gives features of shape ({num_nodes}, d); name "
+            f"no part of {type(model).__name__} returns features of shape ({num_nodes}, d); name "
             f"its layers: layers=[...] out of {', '.join(_names(model)) or 'no parts at all'}"
         )
     return layers
@@ -84,12 +84,11 @@ def find_layers(
 def _is_convolution(part: torch.nn.Module) -> bool:
     from torch_geometric.nn import MessagePassing  # takes a second
 
-    ours = (GCNConv, GCN2Conv, EnergeticConv, ControlledConv)
-    return isinstance(part, (MessagePassing, *ours))
+    return isinstance(part, MessagePassing | Convolution | ControlledConv)
 
 
 def _scout(model: torch.nn.Module, run: Callable[[], Any], num_nodes: int) -> list[_Seen]:
-    """Run the model once and look at what each of its parts takes and gives."""
+    """Run the model once and record the parts that return features."""
     seen: dict[str, _Seen] = {}
 
     def look(name: str) -> Any:

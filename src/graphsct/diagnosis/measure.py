@@ -1,10 +1,10 @@
-r"""The numbers of one layer.
+r"""The measures of one layer.
 
-Besides the measures of :mod:`graphsct.smoothness` there is one that fits any model. The eigenspace
+Besides the measures of :mod:`graphsct.smoothness` there is one for any model. The eigenspace
 :math:`\mathcal M` belongs to the operator of GCN; where neighbours are averaged, as in GraphSAGE
-and GAT, features converge to constants instead, and so does what is left of them behind a large
-bias. The *contrast* of features is what neither explains: their distance to the span of
-:math:`\mathcal M` and the constants of each component, which tells the nodes of a component apart.
+and GAT, features converge to constants instead, as they do behind a large bias. The *contrast* of
+features is the rest: their distance to the span of :math:`\mathcal M` and the constants of each
+component, which tells the nodes of a component apart.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Reach(Record):
     Args:
         lower: infimum for each dimension
         upper: supremum for each dimension
-        position: where the layer stands between the two, 0 to 1, median of the live dimensions;
-            ``None`` if none can move
+        position: median position of the live dimensions between the two, 0 to 1; ``None`` if none
+            can move
     """
 
     lower: tuple[float, ...]
@@ -43,29 +43,29 @@ class Reach(Record):
 
 @dataclass(frozen=True)
 class LayerReport(Record):
-    """What a layer hands on, in numbers.
+    """The measures of a layer's features.
 
     Args:
-        name: of the layer in its model, with the number of the call from the second on
-        kind: its class
-        where: where its features were seen: ``input of`` the part that takes them, or ``output``
+        name: name of the layer in its model, with the number of the call from the second on
+        kind: class of the layer
+        where: where its features were recorded: ``input of`` the next part, or ``output``
         channels: number of dimensions
-        activation: before them, if it is ReLU or one of its kin
+        activation: the activation before them, if it is known
         smoothness: normalized smoothness of each dimension; 1 by definition if it is dead
-        sizes: root of the mean square of each dimension
+        sizes: root mean square of each dimension
         dead: numbers of the dimensions that are zero at every node
-        quartiles: of the smoothness of the others, ``None`` if there are none
-        norm: of all features
-        size: root of the mean square of their entries
-        distance: to the eigenspace
-        relative_distance: over the norm, 0 if all are dead
-        dirichlet_energy: not free of scale
-        normalized_dirichlet_energy: free of scale, in ``[0, 2)``
+        quartiles: quartiles of the smoothness of the others, ``None`` if there are none
+        norm: norm of all features
+        size: root mean square of their entries
+        distance: distance to the eigenspace
+        relative_distance: distance over norm, 0 if all dimensions are dead
+        dirichlet_energy: Dirichlet energy, which grows with the square of the scale
+        normalized_dirichlet_energy: Dirichlet energy over squared norm, in ``[0, 2)``
         effective_rank: between 1 and the number of dimensions, 0 if all are dead
         contrast: share of the norm that tells the nodes of a component apart, in [0, 1]
-        contrast_rank: effective rank of that part, 0 if nothing but rounding is left of it
-        gradient_norm: of the loss with respect to the features
-        reach: what control could reach, if the activation is known
+        contrast_rank: effective rank of that part, 0 if it is only rounding
+        gradient_norm: norm of the gradient of the loss with respect to the features
+        reach: smoothness that control could reach, if the activation is known
     """
 
     name: str
@@ -91,7 +91,7 @@ class LayerReport(Record):
 
 
 class Contrast:
-    r"""Takes off what nodes of one component have in common.
+    r"""Removes what the nodes of a component have in common.
 
     With :math:`\mathbf w = \mathbf 1 - \mathbf Q \mathbf Q^\top \mathbf 1`, which is orthogonal to
     :math:`\mathcal M`, the features lose their part in :math:`\mathcal M` and, in each component,
@@ -120,7 +120,7 @@ class Contrast:
         self._inverse = torch.where(regular, 0, 1 / torch.where(regular, 1, total))
 
     def __call__(self, x: Tensor) -> Tensor:
-        """What tells the nodes of a component apart; shapes: ``(n, d) -> (n, d)``."""
+        """The part that tells the nodes of a component apart; shapes: ``(n, d) -> (n, d)``."""
         rough = x - self.graph.project(x)
         along = self.graph.pool(self._u * rough) * self._inverse
         return rough - self._u * self.graph.unpool(along)
@@ -132,18 +132,18 @@ def measure(
     """The report of one layer.
 
     Args:
-        layer: as it was recorded, of finite features
-        gradient: of the loss with respect to its features, ``None`` if these do not matter to it;
-            shape: ``(n, d)``
-        contrast: of the graph
-        reach: also find out what control could reach, which takes the longest
+        layer: recorded layer with finite features
+        gradient: gradient of the loss with respect to its features, ``None`` if the loss does not
+            depend on them; shape: ``(n, d)``
+        contrast: contrast on the graph
+        reach: also compute what control could reach, which takes the longest
     """
     graph = contrast.graph
     x = layer.features.detach().to(graph.dtype)
     dead = smoothness.dead_dimensions(x)
     s = smoothness.normalized_smoothness(x, graph)
     scale = x.abs().max().item() if x.numel() else 0.0
-    x = x / scale if scale else x  # no square leaves the range of floats
+    x = x / scale if scale else x  # so that squares do not overflow
     norm = torch.linalg.vector_norm(x).item()
     distance = smoothness.distance_to_eigenspace(x, graph).item()
     energy = smoothness.dirichlet_energy(x, graph).item()
@@ -176,14 +176,14 @@ def measure(
 
 
 def check_finite(layer: Layer) -> None:
-    """Refuse features that are no numbers, and say in which layer."""
+    """Refuse features that are not finite, and name their layer."""
     x = layer.features.detach()
     if not bool(torch.isfinite(x).all()):
         bad = x[~torch.isfinite(x)]
         raise ModelError(
             f"the features of layer {layer.name} ({layer.kind}) hold {bad[0].item()} and "
-            f"{len(bad) - 1} others that are no finite numbers: training has gone astray there; "
-            "lower the learning rate, and look at the layer before"
+            f"{len(bad) - 1} others that are not finite: training diverged there; lower the "
+            "learning rate, and look at the layer before"
         )
 
 
@@ -191,7 +191,7 @@ def _norm(layer: Layer, gradient: Tensor) -> float:
     norm: float = torch.linalg.vector_norm(gradient, dtype=torch.float64).item()
     if not math.isfinite(norm):
         raise ModelError(
-            f"the gradient at layer {layer.name} ({layer.kind}) is {norm}: it has exploded; lower "
+            f"the gradient at layer {layer.name} ({layer.kind}) is {norm}: it exploded; lower "
             "the learning rate or clip gradients"
         )
     return norm
@@ -203,7 +203,7 @@ def _quartiles(values: Tensor) -> tuple[float, float, float]:
 
 
 def _reach(layer: Layer, s: Tensor, dead: Tensor, graph: Graph) -> Reach | None:
-    """The interval of the whole: each component reaches its own, or can be made zero."""
+    """The interval of the whole output: each component reaches its own, or can be made zero."""
     if layer.before is None or not isinstance(layer.activation, nn.Module):
         return None
     found = smoothness_range(layer.before.to(graph.dtype), graph, layer.activation)

@@ -1,4 +1,4 @@
-"""What goes into and comes out of the layers of a model while it runs."""
+"""The inputs and outputs of the layers of a model while it runs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Layer:
     """One call of a layer.
 
     Args:
-        name: of the layer in its model, with the number of the call from the second on
-        kind: its class
-        features: what it hands on, part of the autograd graph; shape: ``(n, d)``
-        where: where they were seen: ``input of`` the part that takes them, or ``output``
-        activation: what made them out of ``before``, if it is ReLU or one of its kin
+        name: name of the layer in its model, with the number of the call from the second on
+        kind: class of the layer
+        features: features for the next part, in the autograd graph; shape: ``(n, d)``
+        where: where they were recorded: ``input of`` the next part, or ``output``
+        activation: the activation that turns ``before`` into them, if it is known
         before: input of the activation; shape: ``(n, d)``
     """
 
@@ -50,21 +50,20 @@ class _Call:
 
 
 class Recorder:
-    """A context in which every call of a layer is written down.
+    """A context that records every call of a layer.
 
-    It listens by hooks and takes them off at the end. The model computes what it always does; the
-    one thing that changes is that features are part of the autograd graph even where all weights
-    are frozen, so that one may ask for gradients.
+    It uses hooks and removes them at the end. The model computes the same values; only, features
+    are in the autograd graph even if all weights are frozen, so that they have gradients.
 
-    *What a layer hands on.* Activations are often functions, which no hook sees. So the features
-    of a layer are what the next layer or linear map takes, if it can be traced back to the layer's
-    output, and the activation is found by trying which one leads from the one to the other. If
-    nothing takes them, they are the layer's output.
+    *The features of a layer.* Activations are often functions, which no hook sees. So the features
+    of a layer are the input of the next layer or linear map, if it depends on the layer's output,
+    and the activation is the known one that leads from the one to the other. If there is no such
+    input, the features are the layer's output.
 
     Args:
-        model: any
+        model: any model
         layers: names of its layers
-        num_nodes: of the graph
+        num_nodes: number of nodes of the graph
 
     Example:
         >>> from graphsct.datasets import demo
@@ -149,7 +148,7 @@ class Recorder:
             call.bent.append((part, z))
 
     def layers(self) -> list[Layer]:
-        """What was recorded, one entry a call, in the order of the calls."""
+        """The recorded layers, one entry per call, in the order of the calls."""
         return [_resolve(call) for call in self._calls]
 
 
@@ -165,9 +164,9 @@ def _resolve(call: _Call) -> Layer:
 
 @torch.no_grad()
 def _activation(z: Tensor, h: Tensor, seen: nn.Module | None) -> nn.Module | None:
-    """The activation that leads from ``z`` to ``h``, ``None`` if it is none that we know.
+    """The known activation that leads from ``z`` to ``h``, ``None`` if there is none.
 
-    A function that changed nothing, because all of ``z`` is positive, cannot be told from none.
+    One that changes nothing, because all of ``z`` is positive, is not recognized.
     """
     if z.shape != h.shape:
         return None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from graphsct.diagnosis.calling import Call, prepare, undisturbed
-from graphsct.diagnosis.diagnose import diagnose, graph_of
+from graphsct.diagnosis.diagnose import diagnose, measured_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_layers
 from graphsct.extras import require
@@ -82,7 +82,7 @@ class Watch:
         self.model, self.data, self.call = model, data, call
         self.path = Path(folder) / _LINES
         self.every, self.share = every, share
-        self.graph = graph_of(data) if graph is None else graph
+        self.graph = measured_graph(data) if graph is None else graph
         with undisturbed(model):
             run = prepare(model, data, call)
             self.layers = find_layers(model, run, self.graph.num_nodes, layers)

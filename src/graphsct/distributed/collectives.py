@@ -1,4 +1,4 @@
-"""The few things that processes say to each other, by :mod:`torch.distributed` as it is."""
+"""Communication between processes, by :mod:`torch.distributed`."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ __all__ = [
 
 
 def rank() -> int:
-    """The number of this process, from 0."""
+    """Number of this process, from 0."""
     return dist.get_rank()
 
 
 def world() -> int:
-    """How many processes there are."""
+    """Number of processes."""
     return dist.get_world_size()
 
 
 def device() -> torch.device:
-    """Where this process computes: a GPU of its own if there are enough, else the CPU."""
+    """The device of this process: a GPU of its own if there are enough, else the CPU."""
     local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     if torch.cuda.device_count() >= local:
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
@@ -50,19 +50,20 @@ def device() -> torch.device:
 
 @contextmanager
 def joined(seconds: float, **how: Any) -> Iterator[None]:
-    """Be one of the processes that torchrun has started.
+    """Join the processes that torchrun started.
 
     Args:
-        seconds: wait so long for others, then fail
-        **how: to meet, for :func:`torch.distributed.init_process_group`; torchrun's way if left out
+        seconds: time to wait for other processes before an error
+        **how: how to meet, for :func:`torch.distributed.init_process_group`; torchrun's way by
+            default
     """
     backend, timeout = "nccl" if device().type == "cuda" else "gloo", timedelta(seconds=seconds)
     try:
         dist.init_process_group(backend, timeout=timeout, **(how or _after_restarts(timeout)))
     except (RuntimeError, ValueError) as error:
         raise TrainingError(
-            f"the processes did not find each other: {_reason(error)}; start them with "
-            "'torchrun --nproc-per-node 2 -m graphsct.distributed train ...'"
+            f"the processes did not find each other: {_reason(error)}; start them with torchrun, "
+            "for instance 'torchrun --nproc-per-node 2 -m graphsct.distributed train ...'"
         ) from error
     try:
         yield
@@ -71,22 +72,22 @@ def joined(seconds: float, **how: Any) -> Iterator[None]:
             raise
         raise TrainingError(
             f"process {rank()} of {world()} lost another one, or waited more than {seconds:g} "
-            f"seconds for it ({_reason(error)}); go on from the last checkpoint with --resume, or "
-            "let torchrun do so with --max-restarts"
+            f"seconds for it ({_reason(error)}); resume from the last checkpoint with "
+            "resume=True, or let torchrun restart the processes (its option --max-restarts)"
         ) from error
     finally:
         dist.destroy_process_group()
 
 
 def restarts() -> int:
-    """How often torchrun has started these processes anew because one died."""
+    """Number of times that torchrun restarted these processes because one died."""
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
 
 
 def _after_restarts(timeout: timedelta) -> dict[str, Any]:
-    """How to meet where torchrun keeps one store for all its starts.
+    """How to meet if torchrun keeps one store for all its starts.
 
-    Without a name of its own a start would find the addresses of processes that are dead.
+    Without a prefix of its own, a start would find the addresses of dead processes.
     """
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
         return {}
@@ -97,13 +98,13 @@ def _after_restarts(timeout: timedelta) -> dict[str, Any]:
 
 
 def _is_lost(error: RuntimeError) -> bool:
-    """Whether another process is gone or silent; gloo has no class of its own for that."""
+    """Whether another process is lost or silent; gloo has no exception of its own for it."""
     known = isinstance(error, dist.DistError | dist.DistBackendError | dist.DistNetworkError)
     return known or any(word in str(error).lower() for word in ("gloo", "timeout"))
 
 
 def _reason(error: Exception) -> str:
-    """What is left of an error without its place in the source and the advice behind it."""
+    """The message of an error, without its place in the source and its advice."""
     return re.sub(r"^\[[^]]*/[^]]*\] ", "", str(error).strip()).split(". ")[0].splitlines()[0]
 
 
@@ -120,24 +121,24 @@ class _Total(torch.autograd.Function):
 
 
 def total(x: Tensor) -> Tensor:
-    """The sum over all processes, on all of them; every process feels the gradient of each."""
+    """The sum over all processes, on all of them; its gradient is the sum of all gradients."""
     return _Total.apply(x)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def gather(x: Tensor) -> list[Tensor]:
-    """The tensors of all processes, which are of one shape, on all of them."""
+    """The tensors of all processes, of equal shapes, on all of them."""
     found = [torch.empty_like(x) for _ in range(world())]
     dist.all_gather(found, x)
     return found
 
 
 def lead(make: Callable[[], Any]) -> Any:
-    """What process 0 makes, as JSON, on all of them; its errors are errors of all."""
+    """A JSON value that process 0 makes, on all processes; its errors are raised on all."""
     return json.loads(_lead(lambda: json.dumps(make()).encode()))
 
 
 def lead_tensors(make: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Tensors by name that process 0 makes, on the CPU of all of them."""
+    """Tensors by name that process 0 makes, on the CPU of all processes."""
 
     def content() -> bytes:
         return safetensors.torch.save({k: v.cpu().contiguous() for k, v in make().items()})

@@ -1,4 +1,4 @@
-r"""What exact training of one graph on many machines costs: memory, bytes sent, time.
+r"""The cost of exact training of one graph on many machines: memory, bytes sent, time.
 
 A process that has :math:`n` nodes, :math:`k` entries of :math:`\mathbf G` and a halo of :math:`h`
 rows takes, for :math:`L` layers of width :math:`d` and the three passes of an epoch (forward,
@@ -10,9 +10,9 @@ backward, validation),
     \text{memory} &= q_0 + q_1 k + q_2 \, n f + q_3 \, (L + 1) n d + q_4 \, h d
 
 for products with :math:`\mathbf G`, dense products, passes over activations, the random numbers of
-dropout (:math:`r` for each of all :math:`N` nodes, drawn by every process), rows that are sent, and
-messages. The prices :math:`p, q` are fitted to epochs of real training, with control, that
-``benchmarks/distributed.py`` measured and ``measured.json`` keeps.
+dropout (:math:`r` for each of all :math:`N` nodes, drawn by every process), sent rows, and
+messages. The prices :math:`p, q` are fitted to epochs of real training, with control, which
+``benchmarks/distributed.py`` measured; ``measured.json`` has them.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ class Job(Record):
     """One graph and one model.
 
     Args:
-        nodes: of the graph
-        edges: undirected
+        nodes: number of nodes
+        edges: number of undirected edges
         depth: number of convolutions
         width: channels of each
-        features: of a node, dense
-        classes: how many
+        features: number of dense features of a node
+        classes: number of classes
         model: ``gcn`` or ``gcnii``, with control
-        cut: share of the edges' ends that are in another process than the edge's row; if left out,
-            that of nodes dealt out at random, which a good partition is far below
+        cut: share of the entries whose column is in another process; defaults to that of a random
+            partition, which a good partition is far below
     """
 
     nodes: float
@@ -94,10 +94,10 @@ class Machine:
     """One of several equal machines, each with one process.
 
     Args:
-        gigabytes: of memory
-        gigabits: that it sends and receives in a second, at once; ``None`` for processes of one
-            machine, at the measured price
-        speed: times that of one measured core
+        gigabytes: memory
+        gigabits: bandwidth per second in each direction; ``None`` for processes on one machine, at
+            the measured price
+        speed: speed relative to one measured core
     """
 
     gigabytes: float = 24.0
@@ -112,12 +112,12 @@ class Machine:
 
 
 class Share(NamedTuple):
-    """What one process has of the graph.
+    """The share of the graph of one process.
 
     Args:
-        nodes: its rows
-        entries: of its rows that are not zero
-        halo: rows of other processes that it needs
+        nodes: number of its rows
+        entries: number of their non-zeros
+        halo: number of rows of other processes that it needs
     """
 
     nodes: float
@@ -126,7 +126,7 @@ class Share(NamedTuple):
 
 
 def share(job: Job, processes: int) -> Share:
-    """An even share; its halo is as large as if the ends of cut edges were drawn at random.
+    """An even share, with a halo as if the ends of cut edges were drawn at random.
 
     Example:
         >>> job = Job(nodes=1000, edges=4500, depth=2, width=16)
@@ -144,21 +144,21 @@ def share(job: Job, processes: int) -> Share:
 
 
 class Prices(NamedTuple):
-    """What a unit of each kind of work, and of each thing kept, costs a process with one core."""
+    """The prices of a unit of each kind of work and of memory, for a process with one core."""
 
     seconds: dict[str, float]
     bytes: dict[str, float]
 
 
 class Quote(NamedTuple):
-    """What an epoch costs each process.
+    """The cost of an epoch for each process.
 
     Args:
-        share: of the graph
-        seconds: by kind of work
-        bytes: of memory, by what is kept
-        sent: bytes that a layer sends forward, and as many backward
-        fits: whether the memory is enough
+        share: its share of the graph
+        seconds: time by kind of work
+        bytes: memory by its contents
+        sent: bytes that a layer sends forward, and again backward
+        fits: whether the memory is sufficient
     """
 
     share: Share
@@ -169,13 +169,13 @@ class Quote(NamedTuple):
 
     @property
     def limit(self) -> str:
-        """The largest part: of memory if that is not enough, else of time."""
+        """The largest part of the memory if that is too small, else of the time."""
         costs = self.seconds if self.fits else self.bytes
         return max(costs, key=lambda name: costs[name])
 
 
 def work(job: Job, own: Share, processes: int) -> dict[str, float]:
-    """Units of each kind of work in an epoch, named as in the formula above."""
+    """Units of each kind of work in an epoch, as in the formula above."""
     n, d, depth = own.nodes, job.width, job.depth
     dense = 3 * job.features * d + 4 * depth * d**2 + 4 * d * job.classes
     return {
@@ -189,7 +189,7 @@ def work(job: Job, own: Share, processes: int) -> dict[str, float]:
 
 
 def kept(job: Job, own: Share) -> dict[str, float]:
-    """Units of each thing that is kept in memory."""
+    """Units of each kind of memory."""
     n, d = own.nodes, job.width
     return {
         "program": 1.0,
@@ -249,14 +249,14 @@ def _solve(units: Sequence[Mapping[str, float]], costs: Sequence[float]) -> dict
 
 @cache
 def measurements() -> list[Measurement]:
-    """The epochs that ``benchmarks/distributed.py`` measured."""
+    """Epochs measured by ``benchmarks/distributed.py``; the ``held_out`` were not fitted."""
     text = files("graphsct.distributed").joinpath("measured.json").read_text(encoding="utf-8")
     return [Measurement.from_dict(values) for values in json.loads(text)["epochs"]]
 
 
 @cache
 def prices() -> Prices:
-    """Of processes with one core each of the measured machine."""
+    """Prices of the measured machine, for processes with one core."""
     return fit_prices(row for row in measurements() if not row.held_out)
 
 
@@ -268,14 +268,14 @@ def quote(
     own: Share | None = None,
     at: Prices | None = None,
 ) -> Quote:
-    """What an epoch of a job costs each of several processes.
+    """The cost of an epoch of a job for each of several processes.
 
     Args:
-        job: what to train
-        processes: how many, one a machine
-        machine: what each has
-        own: what each has of the graph, an even share if left out
-        at: what a unit costs, :func:`prices` if left out
+        job: graph and model
+        processes: number of processes, one per machine
+        machine: the machine of each
+        own: share of the graph of each; defaults to an even one
+        at: prices; default to :func:`prices`
     """
     if processes < 1 or processes > job.nodes:
         raise TrainingError(f"machines is {processes}, expected 1 up to the number of nodes")
@@ -297,6 +297,6 @@ def quote(
 
 
 def _one_model(costs: Mapping[str, float], job: Job) -> dict[str, float]:
-    """Without the names of models, of which all but one have no units."""
+    """The costs of one model, without its name."""
     short = {name: name.removesuffix(f" of {job.model}") for name in costs}
     return {short[name]: cost for name, cost in costs.items() if " of " not in short[name]}

@@ -1,4 +1,4 @@
-"""Processes on this machine, by torchrun's own launcher."""
+"""Processes on this machine, started by torchrun's launcher."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["is_worker", "launch"]
 
+_RESUME = "resume from the last checkpoint with resume=True"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 def is_worker() -> bool:
-    """Whether torchrun, or another launcher with its variables, has started this process."""
+    """Whether torchrun, or another launcher with its variables, started this process."""
     return {"RANK", "WORLD_SIZE"} <= os.environ.keys()
 
 
 def launch(processes: int, arguments: Sequence[str]) -> None:
-    """Run ``python -m graphsct.distributed ARGUMENTS`` in so many processes until all are done.
+    """Run ``python -m graphsct.distributed ARGUMENTS`` in several processes until all are done.
 
-    Each gets its share of the cores, unless ``OMP_NUM_THREADS`` says otherwise.
+    Each gets its share of the cores, unless ``OMP_NUM_THREADS`` is set.
     """
     import torch
     from torch.distributed.elastic.multiprocessing.api import SignalException
@@ -43,14 +44,14 @@ def launch(processes: int, arguments: Sequence[str]) -> None:
     except SignalException as error:
         if error.sigval == signal.SIGINT:
             raise KeyboardInterrupt from error
-        raise TrainingError(f"ended by {error.sigval.name}; go on with --resume") from error
+        raise TrainingError(f"ended by {error.sigval.name}; {_RESUME}") from error
     except ChildFailedError as error:
         raise TrainingError(_explain(error.failures, processes)) from error
 
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Put back what this process does on signals, which torchrun replaces for good."""
+    """Restore the signal handlers of this process, which torchrun replaces."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         yield
@@ -60,9 +61,9 @@ def _own_signals() -> Iterator[None]:
 
 
 def _explain(failures: Mapping[int, ProcessFailure], processes: int) -> str:
-    """Which process was the first to fail: one that was killed, before those that missed it.
+    """Name the process that failed first: one that was killed before those that lost it.
 
-    SIGTERM is what torchrun ends the others with.
+    Torchrun ends the others with SIGTERM.
     """
 
     def order(rank: int) -> tuple[bool, int]:
@@ -70,8 +71,8 @@ def _explain(failures: Mapping[int, ProcessFailure], processes: int) -> str:
 
     rank = min(failures, key=order)
     code = failures[rank].exitcode
-    end = f"failed with exit code {code}, and says why above"
+    end = f"failed with exit code {code}; its own message is above"
     if code < 0:
         name = signal.Signals(-code).name
-        end = f"was killed by {name}; go on from the last checkpoint with --resume"
+        end = f"was killed by {name}; {_RESUME}"
     return f"process {rank} of {processes} {end}"

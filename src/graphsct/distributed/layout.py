@@ -22,7 +22,7 @@ from graphsct.records import Record
 __all__ = ["FORMAT", "HEADER", "Layout", "Piece", "checksum", "name_of"]
 
 FORMAT, HEADER = 1, "partition.json"
-_WAY_OUT = "partition the data again"
+_WAY_OUT = "write it again with graphsct.distributed.write_partition(data, folder, parts)"
 
 
 class Piece(NamedTuple):
@@ -77,8 +77,8 @@ class Layout(Record, error=DataError):
         path = Path(folder) / HEADER
         if not path.is_file():
             raise DataError(
-                f"{Path(folder)} is not a partitioned data set, it has no {HEADER}; make one with "
-                "graphsct.distributed.write_partition or 'graphsct data partition'"
+                f"{Path(folder)} is not a partitioned data set, it has no {HEADER}; write one with "
+                "graphsct.distributed.write_partition(data, folder, parts)"
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))

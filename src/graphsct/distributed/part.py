@@ -1,4 +1,4 @@
-"""What one process has of a data set."""
+"""The part of a data set that one process holds."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["Part"]
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one process; the counts of features, classes and components are of the whole.
+    """The rows of one process; counts of features, classes and components are those of the whole.
 
     Args:
-        layout: what the whole is
+        layout: description of the whole
         graph: rows of the operator
         x: features, dense or sparse CSR; shape: ``(n, d)``
         y: labels, -1 for none; shape: ``(n,)``
@@ -47,11 +47,11 @@ class Part:
     def load(cls, folder: str | os.PathLike[str], dtype: torch.dtype = torch.float32) -> Part:
         """Map the part of this process into memory; all processes call this together.
 
-        Files that are damaged, or other ones than those of another process, are refused.
+        Damaged files are refused, and files that differ from those of another process.
 
         Args:
-            folder: of :func:`~graphsct.distributed.write_partition`
-            dtype: of features and operator
+            folder: folder of :func:`~graphsct.distributed.write_partition`
+            dtype: precision of features and operator
         """
         layout, arrays = _open(Path(folder))
         if "x" in arrays:
@@ -74,16 +74,16 @@ class Part:
 
     @property
     def num_features(self) -> int:
-        """Of a node."""
+        """Number of features of a node."""
         return self.layout.features
 
     @property
     def num_classes(self) -> int:
-        """Of the whole."""
+        """Number of classes of the whole data set."""
         return self.layout.classes
 
     def data(self, split: int | None = None) -> SharedData:
-        """The data of one split, which were checked when they were written."""
+        """The data of one split, checked when they were written."""
         number = split or 0
         if not 0 <= number < len(self.splits):
             raise DataError(
@@ -119,7 +119,8 @@ def _open(folder: Path) -> tuple[Layout, dict[str, Tensor]]:
         if len(layout.parts) != world():
             raise DataError(
                 f"{folder} has {len(layout.parts)} parts, but there are {world()} processes; start "
-                "as many as there are parts, or divide it anew with 'graphsct data partition'"
+                "one process per part, or write another partition with "
+                "graphsct.distributed.write_partition(data, folder, parts)"
             )
         arrays = layout.open(folder, rank())
         found[0] = 1
@@ -131,7 +132,7 @@ def _open(folder: Path) -> tuple[Layout, dict[str, Tensor]]:
         raise failure
     for other, answer in enumerate(answers):
         if not answer[0]:
-            raise DataError(f"process {other} has no data to train on, and says why")
+            raise DataError(f"process {other} has no data to train on; its own message says why")
         if not torch.equal(answer, found):
             theirs = answer[1:].numpy().tobytes().hex()
             raise DataError(

@@ -1,4 +1,4 @@
-"""Which process gets which nodes."""
+"""The division of nodes among processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Owners = npt.NDArray[np.int64]
 
 
 def contiguous(adjacency: Adjacency, parts: int) -> Owners:
-    """Nodes in their order, cut where each part has its share of the edges; shape: ``(n,)``."""
+    """Ranges of nodes with about equal numbers of edges; shape: ``(n,)``."""
     starts = adjacency.starts.numpy().astype(np.int64)
     n = len(starts) - 1
     k = np.arange(1, parts)
@@ -30,7 +30,7 @@ def contiguous(adjacency: Adjacency, parts: int) -> Owners:
 
 
 def metis(adjacency: Adjacency, parts: int) -> Owners:
-    """METIS: few edges between parts that have about as many edges each; shape: ``(n,)``."""
+    """METIS: parts of about equal numbers of edges, with few edges between; shape: ``(n,)``."""
     pymetis: Any = require("pymetis", "metis")
     starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
     n = len(starts) - 1
@@ -43,7 +43,7 @@ def metis(adjacency: Adjacency, parts: int) -> Owners:
     return np.asarray(found.vertex_part, dtype=np.int64)
 
 
-#: From a name to a function that gives every node its part.
+#: Methods by name; each gives the part of every node.
 METHODS: dict[str, Callable[[Adjacency, int], Owners]] = {
     "contiguous": contiguous,
     "metis": metis,
@@ -54,19 +54,21 @@ def divide(adjacency: Adjacency, parts: Any, method: str = "contiguous") -> Owne
     """The part of each node, none of them empty; shape: ``(n,)``.
 
     Args:
-        adjacency: of the whole graph
-        parts: how many
+        adjacency: adjacency of the whole graph
+        parts: number of parts
         method: ``contiguous``, or ``metis``, which needs the extra of that name
     """
     n = len(adjacency.degree)
     divided = pick(METHODS, method, "method of partition", DataError)
     if isinstance(parts, bool) or not isinstance(parts, int) or not 1 <= parts <= n:
-        raise DataError(f"parts is {parts!r}, expected a whole number in 1 .. {n}, the nodes")
+        raise DataError(
+            f"parts is {parts!r}, expected an integer from 1 to {n}, the number of nodes"
+        )
     owners = divided(adjacency, parts)
     empty = np.flatnonzero(np.bincount(owners, minlength=parts) == 0)
     if len(empty):
         raise DataError(
             f"{method} left part {empty[0]} of {parts} without a node; ask for fewer parts, or use "
-            "contiguous"
+            "method='contiguous'"
         )
     return owners

@@ -1,4 +1,4 @@
-r"""The rows of a graph that one process has."""
+r"""The rows of a graph that one process holds."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["Shard", "Traffic"]
 
 @dataclass
 class Traffic:
-    """Bytes that this process has given to collectives for its layers, backward included.
+    """Bytes that this process sent for its layers, backward included.
 
     Args:
-        halo: rows of features, and of their gradients, that others needed
-        pooled: coordinates of components that are in several processes
+        halo: rows of features, and of their gradients, for other processes
+        pooled: coordinates of components in several processes
     """
 
     halo: int = 0
@@ -33,7 +33,7 @@ class Traffic:
 
 
 class Shard(Graph):
-    r"""Some rows of :math:`\mathbf G` and :math:`\mathbf Q`, for layers that do not know of it.
+    r"""Some rows of :math:`\mathbf G` and :math:`\mathbf Q`, which layers use as a whole graph.
 
     With the nodes of this process first and the others that they have edges to, its *halo*, last,
 
@@ -50,10 +50,10 @@ class Shard(Graph):
     ``num_components`` is that of the whole graph.
 
     Args:
-        arrays: of :meth:`graphsct.distributed.layout.Layout.open`
-        num_components: of the whole graph
-        dtype: of the operator
-        device: where it is
+        arrays: arrays of :meth:`graphsct.distributed.layout.Layout.open`
+        num_components: number of components of the whole graph
+        dtype: precision of the operator
+        device: device of the operator
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Shard(Graph):
         return total(part)
 
     def exchange(self, x: Tensor) -> tuple[Tensor, Any]:
-        """Begin to give others the rows they need; the halo, and what to wait for before use."""
+        """Start to exchange rows; return the halo and the work to wait for before its use."""
         given = x.index_select(0, self._send)
         halo = x.new_empty(self.outer.shape[1], x.shape[1])
         self.traffic.halo += given.numel() * given.element_size()
@@ -120,28 +120,28 @@ class Shard(Graph):
         return halo, work
 
     def check_whole(self) -> NoReturn:
-        """Measures begin with this, and would be of some rows only: refused."""
+        """Refuse measures, which need all rows of the graph."""
         raise GraphError(
-            "one process has only some rows of the graph, of which no measure can be taken; load "
-            "the whole with graphsct.datasets.load"
+            "one process holds only some rows of the graph, which cannot be measured; load the "
+            "whole graph with graphsct.datasets.load"
         )
 
     def check_features(self, x: Tensor) -> NoReturn:
-        """As :meth:`check_whole`."""
+        """Refused, as in :meth:`check_whole`."""
         self.check_whole()
 
     def project(self, x: Tensor) -> NoReturn:
-        """As :meth:`check_whole`."""
+        """Refused, as in :meth:`check_whole`."""
         self.check_whole()
 
     @property
     def num_edges(self) -> NoReturn:
-        """The edges of the whole graph are in no process."""
-        raise GraphError("the edges of the whole graph are in no process; ask its Layout")
+        """Refused: no process holds all edges."""
+        raise GraphError("no process holds all edges; use the number in part.layout.edges")
 
     def to(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: a shard is made where it is used."""
-        raise GraphError("a shard is made where it is used; give Part.load a dtype and a device")
+        """Refused: a shard stays where it was loaded."""
+        raise GraphError("a shard stays where it was loaded; pass dtype to Part.load")
 
     def __repr__(self) -> str:
         return (
@@ -166,5 +166,5 @@ class _Propagate(torch.autograd.Function):
 
 
 def _propagate(shard: Shard, x: Tensor) -> Tensor:
-    r"""The gradient is the same once more: :math:`\mathbf G` is symmetric."""
+    r"""The gradient is the same product, since :math:`\mathbf G` is symmetric."""
     return _Propagate.apply(shard, x)  # type: ignore[no-any-return, no-untyped-call]

@@ -1,4 +1,4 @@
-"""From a data set to its partition on disk."""
+"""The partition of a data set, written to disk."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from graphsct.distributed.layout import HEADER, Layout, Piece, checksum, name_of
 from graphsct.distributed.partition import divide
 from graphsct.errors import DataError
 from graphsct.files import replacing, write_json
-from graphsct.graph import Graph
 from graphsct.graph.adjacency import Adjacency
+from graphsct.graph.cache import graph_of
 from graphsct.training.data import SplitData, count_splits
 
 __all__ = ["write_partition"]
@@ -37,30 +37,30 @@ def write_partition(
 ) -> Layout:
     """Divide a data set among processes and write one file for each.
 
-    Only this function holds the whole; each process of a training reads its own file.
+    Only this function needs the whole data set; each process of a training reads its own file.
 
     Args:
-        data: as for :func:`~graphsct.fit`
-        folder: where to write
-        parts: how many processes there will be
+        data: data as for :func:`~graphsct.fit`
+        folder: folder to write to
+        parts: number of processes
         method: ``contiguous`` keeps the order of nodes and balances edges; ``metis`` also cuts few
             of them, and needs the extra of that name
-        force: replace a partition that is there
+        force: replace an existing partition
     """
     place = Path(folder)
     if (place / HEADER).is_file() and not force:
-        raise DataError(f"{place} holds a partition already; use --force to replace it")
-    graph = getattr(data, "graph", None) or Graph.from_data(data)
+        raise DataError(f"{place} holds a partition already; use force=True to replace it")
+    graph = graph_of(data)
     several = count_splits(data) > 1
     problems = [SplitData.of(data, i if several else None) for i in range(count_splits(data))]
     x, y = problems[0].x, problems[0].y
-    owners = divide(graph._adjacency, parts, method)
-    crossing = _crossing(graph._adjacency.component.numpy(), owners)
-    (place / HEADER).unlink(missing_ok=True)  # from here on the folder is no partition
+    owners = divide(graph.adjacency, parts, method)
+    crossing = _crossing(graph.adjacency.component.numpy(), owners)
+    (place / HEADER).unlink(missing_ok=True)  # from here on the folder is not a partition
     pieces = []
     for part in range(parts):
         nodes = np.flatnonzero(owners == part)
-        arrays = dict(_rows(graph._adjacency, owners, nodes, parts))
+        arrays = dict(_rows(graph.adjacency, owners, nodes, parts))
         arrays |= _features(x, nodes)
         arrays |= _labels(y, [problem.split for problem in problems], nodes)
         arrays["crossing"] = crossing
@@ -97,9 +97,9 @@ def _crossing(component: Array, owners: Array) -> Array:
 def _rows(
     adjacency: Adjacency, owners: Array, nodes: Array, parts: int
 ) -> Iterator[tuple[str, Array]]:
-    """Rows of the adjacency: columns of this part by their place in it, others by that in the halo.
+    """Rows of the adjacency, with columns as positions in this part or in its halo.
 
-    The halo is sorted by owner and node, and so is what others get from here; edges have two
+    The halo is sorted by owner and node, and so are the nodes sent to others. Edges have two
     directions, so the two lists of a pair of processes agree.
     """
     starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
@@ -134,7 +134,7 @@ def _rows(
 
 
 def _features(x: Tensor, nodes: Array) -> dict[str, Array]:
-    """Rows of the features; of sparse ones also where each row's values stand in the whole."""
+    """Rows of the features; for sparse ones also the positions of their values in the whole."""
     if x.layout == torch.strided:
         return {"x": x.detach().numpy()[nodes]}
     starts, columns, values = (
@@ -152,7 +152,7 @@ def _features(x: Tensor, nodes: Array) -> dict[str, Array]:
 
 
 def _labels(y: Tensor, splits: list[Split], nodes: Array) -> dict[str, Array]:
-    """Labels and masks, and the number of each training node among those of all processes."""
+    """Labels, masks, and the number of each training node among those of all processes."""
     masks = torch.stack([torch.stack(list(split)) for split in splits]).numpy()
     order = np.cumsum(masks[:, 0], axis=1) - 1
     return {"y": y.numpy()[nodes], "masks": masks[:, :, nodes], "order": order[:, nodes]}

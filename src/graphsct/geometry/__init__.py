@@ -1,8 +1,8 @@
 r"""What an activation does to smoothness, and how a shift inside the eigenspace controls it.
 
 The input :math:`\mathbf z` of an activation is shifted by :math:`\alpha \mathbf e` in each
-connected component: :math:`\mathbf z(\alpha) = \mathbf z - \alpha \mathbf e`. That leaves its
-distance to the eigenspace as it is, but moves the smoothness of the output :math:`\mathbf
+connected component: :math:`\mathbf z(\alpha) = \mathbf z - \alpha \mathbf e`. The shift keeps its
+distance to the eigenspace, but moves the smoothness of the output :math:`\mathbf
 h(\alpha) = \sigma(\mathbf z(\alpha))` through a whole interval.
 """
 

@@ -1,4 +1,4 @@
-"""The activations whose reach is known."""
+"""The activations whose range of smoothness is known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from graphsct.errors import GraphError
 
 __all__ = ["ACTIVATIONS", "negative_slope_of", "resolve"]
 
-#: The activations whose reach is known, with PyTorch's default parameters.
+#: The activations whose range is known, with PyTorch's default parameters.
 ACTIVATIONS: dict[str, nn.Module] = {
     "relu": nn.ReLU(),
     "leaky_relu": nn.LeakyReLU(),
@@ -44,6 +44,6 @@ def negative_slope_of(activation: nn.Module) -> float | None:
         case nn.ELU() if activation.alpha > 0:
             return None
     raise GraphError(
-        f"nothing is known about the reach of {activation}; expected ReLU, LeakyReLU with a slope "
-        "from 0 to 1, Identity, SELU or ELU with a positive alpha"
+        f"the range of {activation} is not known; expected ReLU, LeakyReLU with a slope from 0 to "
+        "1, Identity, SELU or ELU with a positive alpha"
     )

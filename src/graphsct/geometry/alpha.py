@@ -27,11 +27,11 @@ def solve_alpha(
     With ReLU and leaky ReLU the equation is quadratic between two neighbouring breakpoints
     :math:`c x_i`, and :math:`\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\|` falls with
     :math:`\alpha`, so one sort finds the piece and a formula the root. ELU and SELU are solved
-    with a bracketed root finder. Of several solutions it is the one with :math:`\langle \mathbf
-    h, \mathbf e \rangle \ge 0`.
+    with a bracketed root finder. Of several solutions, the one with :math:`\langle \mathbf h,
+    \mathbf e \rangle \ge 0` is returned.
 
-    A target for the whole is given to every component. A component that cannot reach it (an
-    isolated node always has smoothness 1) is shifted to a zero output, so that it has no say.
+    A target for the whole output applies to every component. A component that cannot reach it (an
+    isolated node always has smoothness 1) is shifted to a zero output, which has no effect.
 
     Args:
         z: the input of the activation; shape: ``(n, d)``
@@ -44,7 +44,7 @@ def solve_alpha(
         alpha; shape: ``(m, d)``. The shifted input is ``z - graph.unpool(alpha)``.
 
     Raises:
-        UnreachableError: if no shift gives the target, with the interval that can be had
+        UnreachableError: if no shift gives the target, with the interval that can be reached
 
     Example:
         >>> from graphsct.smoothness import normalized_smoothness

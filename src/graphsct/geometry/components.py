@@ -1,4 +1,4 @@
-r"""Features seen component by component, in the units in which the proofs are simple.
+r"""Moments of features, component by component, in units that keep the proofs simple.
 
 With :math:`\mathbf x = \tilde{\mathbf D}^{-1/2} \mathbf z` and :math:`c^2 = \sum_i d_i` a shift by
 :math:`\alpha \mathbf e` subtracts the same number :math:`\alpha / c` from all of :math:`\mathbf x`,
@@ -71,7 +71,7 @@ class Components:
 
     @cached_property
     def ceiling(self) -> Tensor:
-        """A shift in x that leaves nothing positive, whatever the rounding; shape: ``(m, d)``."""
+        """A shift in x after which nothing is positive, despite rounding; shape: ``(m, d)``."""
         return self.maximum + 2 * self._rounding * self.maximum.abs()
 
     def _extreme(self, reduce: str) -> Tensor:
@@ -104,7 +104,7 @@ class Components:
 
 
 def check_input(z: Tensor, graph: Graph) -> Tensor:
-    """Return ``z``, or refuse it if it has other rows than the graph or is not finite."""
+    """Return ``z`` if it is finite and has one row per node, else raise :class:`GraphError`."""
     graph.check_whole()
     bad = (~torch.isfinite(graph.check_features(z))).nonzero()
     if len(bad):

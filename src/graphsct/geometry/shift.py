@@ -20,7 +20,7 @@ __all__ = ["shift_piecewise_linear", "shift_smooth"]
 
 @dataclass(frozen=True)
 class _Sorted:
-    """Standardized x, one row a feature dimension, descending within each component.
+    """Standardized x, one row per feature dimension, descending within each component.
 
     Args:
         value: shape: ``(d, n)``
@@ -52,7 +52,7 @@ class _Sorted:
         return torch.cat([self.first[1:], self.first.new_tensor([len(self.segment)])]) - 1
 
     def reversed(self) -> _Sorted:
-        """The same from the other end, with the sign of the values turned."""
+        """The negated values in reverse order."""
         places, m = len(self.segment) - 1, len(self.first) - 1
         return _Sorted(
             -self.value.flip(1),
@@ -192,10 +192,10 @@ def shift_smooth(parts: Components, target: Tensor, activation: nn.Module, where
         target: t in [0, 1), or 1 where a component is constant, which keeps alpha = 0;
             shape: ``(m, d)``
         activation: ELU or SELU
-        where: what to solve; shape: ``(m, d)``
+        where: mask of the entries to solve; shape: ``(m, d)``
 
     Returns:
-        alpha, 0 where there was nothing to solve; shape: ``(m, d)``
+        alpha, 0 outside the mask; shape: ``(m, d)``
     """
     root_degree = parts.degree.sqrt()
     smooth = parts.constant

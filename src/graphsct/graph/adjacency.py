@@ -1,4 +1,4 @@
-"""From whatever a user calls edges to one symmetric adjacency with self-loops, or an error."""
+"""The symmetric adjacency with self-loops, built from checked edges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from graphsct.errors import GraphError
+from graphsct.errors import DirectedGraphError, GraphError
 
 __all__ = ["Adjacency", "build_adjacency"]
 
@@ -28,9 +28,9 @@ class Adjacency:
         columns: CSR column indices; shape: ``(nnz,)``
         weight: CSR values, ``None`` if all are one; shape: ``(nnz,)``
         degree: augmented degrees in float64; shape: ``(n,)``
-        component: component of each node, numbered by first node; shape: ``(n,)``
+        component: component of each node, numbered by their first nodes; shape: ``(n,)``
         volume: sum of the degrees of each component of the whole graph in float64; shape: ``(m,)``
-        whole: number of nodes of the whole graph, of which these may be a sample
+        whole: number of nodes of the whole graph, of which this may be a sample
     """
 
     starts: Tensor
@@ -42,10 +42,31 @@ class Adjacency:
     whole: int
 
     def row_sums(self) -> Tensor:
-        """Degrees by the entries that are there, in float64; shape: ``(n,)``."""
+        """Sums of the stored entries of each row in float64; shape: ``(n,)``."""
         if self.weight is None:
             return self.starts.diff().double()
         return torch.segment_reduce(self.weight.double(), "sum", offsets=self.starts.long())
+
+    def equals(self, other: Adjacency) -> bool:
+        """Whether both have the same edges with the same weights."""
+        if self is other:
+            return True
+        if self.weight is None or other.weight is None:
+            weights = self.weight is other.weight
+        else:
+            weights = torch.equal(self.weight.double(), other.weight.double())
+        same = torch.equal(self.starts, other.starts) and torch.equal(self.columns, other.columns)
+        return same and weights
+
+    def contains(self, other: Adjacency) -> bool:
+        """Whether the edges of another adjacency, of as many nodes, are among these."""
+        return bool(torch.isin(other.keys(), self.keys(), assume_unique=True).all())
+
+    def keys(self) -> Tensor:
+        """A number for each entry, by its row and column; shape: ``(nnz,)``."""
+        n = len(self.degree)
+        row = torch.arange(n).repeat_interleave(self.starts.diff())
+        return n * row + self.columns
 
 
 def build_adjacency(
@@ -166,12 +187,12 @@ def _check_weight(edge_weight: Any, entries: int) -> Array:
 
 
 def _as_tensor(value: Any, name: str) -> Tensor:
-    """A strided tensor on the CPU, still attached to its graph if it requires a gradient."""
+    """A strided tensor on the CPU; one that requires a gradient still does."""
     try:
         tensor = torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise GraphError(
-            f"{name} is a {type(value).__name__} that is no tensor: {error}"
+            f"{name} is a {type(value).__name__} that is not a tensor: {error}"
         ) from error
     if tensor.layout != torch.strided:
         raise GraphError(
@@ -182,7 +203,7 @@ def _as_tensor(value: Any, name: str) -> Tensor:
 
 
 def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_array:
-    """Augmented adjacency in canonical CSR: a node with a self-loop does not get a second."""
+    """Augmented adjacency in canonical CSR; a node with a self-loop gets no second one."""
     row, col = ids
     alone = np.ones(num_nodes, dtype=bool)
     alone[row[row == col]] = False
@@ -196,7 +217,7 @@ def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_ar
         value = np.concatenate([weight, np.ones(len(loops), dtype=weight.dtype)])
     matrix = csr_array((value, (row, col)), shape=(num_nodes, num_nodes))
     matrix.sum_duplicates()
-    if weight is None:  # an edge is there or not, however often it is listed
+    if weight is None:  # repeated edges count once
         matrix.data.fill(1)
     return matrix
 
@@ -214,7 +235,7 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
         pattern, reverse = matrix.copy(), transpose
         pattern.data, reverse.data = np.ones_like(matrix.data), np.ones_like(transpose.data)
         missing = (pattern - reverse > 0).tocoo()
-        raise GraphError(
+        raise DirectedGraphError(
             f"the graph is directed: {missing.nnz} edges have no reverse, the first is "
             f"{missing.row[0]} -> {missing.col[0]}; pass symmetrize=True to add the reverse edges"
         )
@@ -224,7 +245,7 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
     if differ.any():
         entry = int(np.flatnonzero(differ)[0])
         row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
-        raise GraphError(
+        raise DirectedGraphError(
             f"the graph is directed: {int(differ.sum()) // 2} edges have another weight than their "
             f"reverse, the first is {row} -> {matrix.indices[entry]} with {matrix.data[entry]} "
             f"against {transpose.data[entry]}; pass symmetrize=True to take the larger"

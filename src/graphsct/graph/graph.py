@@ -16,9 +16,10 @@ from graphsct.graph.adjacency import Adjacency, build_adjacency
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 
-__all__ = ["Graph", "operator"]
+__all__ = ["DTYPES", "Graph", "operator"]
 
-_DTYPES = (torch.float32, torch.float64)
+#: Precisions of a graph.
+DTYPES = (torch.float32, torch.float64)
 
 
 class Graph:
@@ -37,24 +38,25 @@ class Graph:
     :math:`\mathbf Q` has one non-zero, so it is kept as the two vectors :attr:`basis` and
     :attr:`component` and never built.
 
-    A node that already has a self-loop keeps it and does not get a second. An edge that is listed
-    several times counts once, or with the sum of its weights if there are weights.
+    A node with a self-loop keeps it and gets no second one. An edge that is listed several times
+    counts once, or with the sum of its weights.
 
-    The five methods are linear and differentiable. As in any layer, NaN in is NaN out; the
-    measures in :mod:`graphsct.smoothness` and :mod:`graphsct.geometry` refuse it.
+    :meth:`propagate`, :meth:`pool`, :meth:`unpool` and :meth:`project` are linear and
+    differentiable; :meth:`subgraph` samples nodes. As in any layer, NaN gives NaN; the measures in
+    :mod:`graphsct.smoothness` and :mod:`graphsct.geometry` refuse it.
 
     Args:
         edge_index: both directions of every edge; shape: ``(2, num_edges)``
-        num_nodes: number of nodes, one more than the largest id if left out
+        num_nodes: number of nodes; defaults to the largest id plus one
         edge_weight: positive weights, one by default; shape: ``(num_edges,)``
         symmetrize: add missing reverse edges, with the larger weight where the two differ,
             instead of refusing a directed graph
-        dtype: ``torch.float32`` or ``torch.float64``; that of ``edge_weight`` or PyTorch's
-            default if left out
-        device: where to put the tensors; that of ``edge_index`` if left out
+        dtype: ``torch.float32`` or ``torch.float64``; defaults to that of ``edge_weight``, else
+            PyTorch's default
+        device: device of the tensors; defaults to that of ``edge_index``
 
     Raises:
-        GraphError: if this is not an undirected graph, with the offending value and a way out
+        GraphError: if this is not an undirected graph, with the wrong value and a way out
 
     Example:
         >>> graph = Graph([[0, 1, 1, 2, 3], [1, 0, 2, 1, 3]])
@@ -86,13 +88,14 @@ class Graph:
 
     def _materialize(self, adjacency: Adjacency, dtype: Any, device: torch.device) -> None:
         r"""Compute :math:`\mathbf G` and :math:`\mathbf Q` from the exact adjacency."""
-        if dtype not in _DTYPES:
+        if dtype not in DTYPES:
             raise GraphError(f"dtype is {dtype}, expected torch.float32 or torch.float64")
         n = len(adjacency.degree)
         volume, component = adjacency.volume, adjacency.component
         basis = (adjacency.degree / volume[component]).sqrt()
 
-        self._adjacency = adjacency
+        #: The exact augmented adjacency, on the CPU.
+        self.adjacency = adjacency
         self.num_nodes = n
         self.num_components = len(volume)
         #: Whether nodes of the whole graph are missing, so that :meth:`pool` is an estimate.
@@ -125,7 +128,7 @@ class Graph:
     def from_data(cls, data: Any, **kwargs: Any) -> Graph:
         """Build from a PyTorch Geometric ``Data``: its ``edge_index`` and ``edge_weight``.
 
-        Keyword arguments are those of :class:`Graph`.
+        The keyword arguments are those of :class:`Graph`.
         """
         edge_index = getattr(data, "edge_index", None)
         if edge_index is None:
@@ -139,7 +142,7 @@ class Graph:
     def from_scipy(cls, matrix: Any, **kwargs: Any) -> Graph:
         """Build from a SciPy sparse adjacency matrix, whose values are the weights.
 
-        Explicit zeros are no edges. Keyword arguments are those of :class:`Graph`.
+        Explicit zeros are not edges. The keyword arguments are those of :class:`Graph`.
         """
         if not issparse(matrix):
             raise GraphError(f"expected a SciPy sparse matrix, got {type(matrix).__name__}")
@@ -159,9 +162,9 @@ class Graph:
         """Build from a NetworkX graph; node ``i`` is the i-th of ``graph.nodes``.
 
         Args:
-            graph: a NetworkX graph; one that is directed must be symmetric
-            weight: the edge attribute that holds the weights, one where it is missing
-            **kwargs: those of :class:`Graph`
+            graph: a NetworkX graph; in a directed one every edge needs its reverse
+            weight: the edge attribute that holds the weights; a missing weight is one
+            **kwargs: keyword arguments of :class:`Graph`
         """
         if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
             raise GraphError(f"expected a NetworkX graph, got {type(graph).__name__}")
@@ -179,7 +182,7 @@ class Graph:
 
         It keeps the degrees, the components and their number :math:`m`, and the basis of the whole
         graph, so :meth:`unpool` is exact. :meth:`pool` and :meth:`propagate` are estimates from the
-        sampled nodes :math:`\mathcal S`: what is there is scaled up by the degrees that are not.
+        sampled nodes :math:`\mathcal S`, scaled up by the share of the degrees that is missing.
 
         .. math::
             \langle \mathbf x, \mathbf e_i \rangle \approx
@@ -191,8 +194,8 @@ class Graph:
             \sum_{u \in \mathcal S} g_{vu} x_u
 
         Both are exact for all nodes and, whatever the sample, for features in :math:`\mathcal M`.
-        The second is exact at nodes whose neighbours are all there, the first is 0 for a component
-        that has no node there. :attr:`matrix` is a submatrix of :math:`\mathbf G`, not scaled.
+        The second is exact at nodes whose neighbours are all sampled, the first is 0 in components
+        without a sampled node. :attr:`matrix` is a submatrix of :math:`\mathbf G`, not scaled.
         Measures of smoothness refuse a sample.
 
         Args:
@@ -207,50 +210,50 @@ class Graph:
             >>> part.degree
             tensor([2., 3.])
         """
-        return _restore(restrict(self._adjacency, nodes), self.dtype, self.device)
+        return _restore(restrict(self.adjacency, nodes), self.dtype, self.device)
 
     @property
     def num_edges(self) -> int:
         """Number of undirected edges between different nodes."""
-        return (len(self._adjacency.columns) - self.num_nodes) // 2
+        return (len(self.adjacency.columns) - self.num_nodes) // 2
 
     @cached_property
     def edge_index(self) -> Tensor:
         """Both directions of every edge between different nodes; shape: ``(2, 2 * num_edges)``."""
-        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
-        edges = torch.stack([row, self._adjacency.columns.long()])
+        row = torch.arange(self.num_nodes).repeat_interleave(self.adjacency.starts.diff())
+        edges = torch.stack([row, self.adjacency.columns.long()])
         return edges[:, edges[0] != edges[1]].to(self.device)
 
     @cached_property
     def edge_weight(self) -> Tensor | None:
         """Weights of :attr:`edge_index`, ``None`` if all are one; shape: ``(2 * num_edges,)``."""
-        weight, columns = self._adjacency.weight, self._adjacency.columns
+        weight, columns = self.adjacency.weight, self.adjacency.columns
         if weight is None:
             return None
-        row = torch.arange(self.num_nodes).repeat_interleave(self._adjacency.starts.diff())
+        row = torch.arange(self.num_nodes).repeat_interleave(self.adjacency.starts.diff())
         return weight[row != columns].to(self.device, self.dtype)
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors are."""
+        """The device of the tensors."""
         return self.degree.device
 
     @property
     def dtype(self) -> torch.dtype:
-        """Precision of the operator and of the features that fit to it."""
+        """Precision of the operator and of the features that it takes."""
         return self.degree.dtype
 
     def to(self, *args: Any, **kwargs: Any) -> Graph:
         """Move to a device, a dtype or both, with the arguments of :meth:`torch.Tensor.to`.
 
-        The operator is computed anew from the exact adjacency, so that
-        ``graph.float().double()`` loses nothing.
+        The operator is computed again from the exact adjacency, so ``graph.float().double()`` loses
+        nothing.
         """
         device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # as torch.nn.Module.to
         device, dtype = device or self.device, dtype or self.dtype
         if dtype == self.dtype and device == self.device:
             return self
-        return _restore(self._adjacency, dtype, device)
+        return _restore(self.adjacency, dtype, device)
 
     def double(self) -> Graph:
         """The same graph in float64."""
@@ -290,24 +293,24 @@ class Graph:
 
     @cached_property
     def extreme_eigenvalues(self) -> Extremes | None:
-        r"""The largest and smallest eigenvalue of :math:`\mathbf G` that belong to no
-        eigenvector in :math:`\mathcal M`: :math:`\lambda_{m+1}` and :math:`\lambda_n`.
+        r"""The largest and smallest eigenvalue of :math:`\mathbf G` outside
+        :math:`\mathcal M`: :math:`\lambda_{m+1}` and :math:`\lambda_n`.
 
-        ``None`` if there are none, that is, if every node is isolated.
+        ``None`` if every node is isolated, so that nothing is outside.
         """
         self.check_whole()
         return extreme_eigenvalues(self.double().cpu())
 
     def check_features(self, x: Tensor) -> Tensor:
-        """Return ``x`` if it is one row of features a node, raise :class:`GraphError` if not."""
+        """Return ``x`` if it has one row of features per node, else raise :class:`GraphError`."""
         return self._check(x, self.num_nodes, "nodes")
 
     def check_whole(self) -> None:
-        """Raise :class:`GraphError` if this is a sample, which cannot tell everything."""
+        """Raise :class:`GraphError` if this is a sample, which has no exact measures."""
         if self.is_sample:
             raise GraphError(
-                f"this graph is a sample of {self.num_nodes} out of {self._adjacency.whole} nodes, "
-                "which cannot tell this; compute the features of all nodes, with the whole graph"
+                f"this graph is a sample of {self.num_nodes} out of {self.adjacency.whole} nodes, "
+                "which has no exact measures; compute features of all nodes, with the whole graph"
             )
 
     def _check(self, x: Tensor, rows: int, what: str) -> Tensor:
@@ -330,7 +333,7 @@ class Graph:
                 f"move one: graph.to({str(x.device)!r})"
             )
         if x.dtype != self.dtype:
-            out = f"graph.to({x.dtype})" if x.dtype in _DTYPES else f"x.to({self.dtype})"
+            out = f"graph.to({x.dtype})" if x.dtype in DTYPES else f"x.to({self.dtype})"
             raise GraphError(f"features are {x.dtype}, the graph is {self.dtype}; use {out}")
         return x
 
@@ -338,7 +341,7 @@ class Graph:
         return self  # a constant: models that hold it may share it
 
     def __reduce__(self) -> Any:
-        return _restore, (self._adjacency, self.dtype, self.device)
+        return _restore, (self.adjacency, self.dtype, self.device)
 
     def __repr__(self) -> str:
         return (
@@ -363,7 +366,7 @@ def operator(
         weight: :math:`a_{ij}`, one if left out; shape: ``(entries,)``
         row_degree: :math:`d_i`, augmented, in float64; shape: ``(rows,)``
         column_degree: :math:`d_j`; shape: ``(columns,)``
-        dtype: of the result
+        dtype: precision of the result
     """
     left, right = row_degree.rsqrt(), column_degree.rsqrt()
     if weight is None:  # weights may be so small or large that float32 overflows
@@ -388,7 +391,7 @@ def _check_device(device: Any) -> torch.device:
         return torch.empty(0, device=device).device
     except (AssertionError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise GraphError(f"device is {device!r}, which is not to be had here: {reason}") from error
+        raise GraphError(f"device is {device!r}, which is not available here: {reason}") from error
 
 
 def _restore(adjacency: Adjacency, dtype: torch.dtype, device: torch.device) -> Graph:

@@ -1,7 +1,7 @@
-r"""The few hot kernels, on plain tensors, each with its gradient.
+r"""The hot kernels, on plain tensors, each with its gradient.
 
-Everything here is linear or a norm, so each gradient is one more call of the same kernels. That
-makes them differentiable as often as one likes.
+All of them are linear maps or norms, so each gradient is another call of the same kernels. They are
+differentiable any number of times.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Propagate(torch.autograd.Function):
 def propagate(matrix: Tensor, x: Tensor) -> Tensor:
     r"""Product :math:`\mathbf G \mathbf X` with a *symmetric* sparse matrix.
 
-    The gradient is the same product again: no transpose is ever made.
+    The gradient is the same product, so no transpose is needed.
 
     Args:
         matrix: symmetric, sparse CSR, constant; shape: ``(n, n)``
@@ -44,11 +44,11 @@ def propagate(matrix: Tensor, x: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Membership:
-    r"""The basis :math:`\mathbf Q \in \mathbb R^{n \times m}`, one non-zero a row, as vectors.
+    r"""The basis :math:`\mathbf Q \in \mathbb R^{n \times m}`, one non-zero per row, as vectors.
 
     Args:
         basis: the one non-zero of each row; shape: ``(n,)``
-        component: the column it stands in; shape: ``(n,)``
+        component: its column; shape: ``(n,)``
         transpose: :math:`\mathbf Q^\top` in CSR for a compiled product, ``None`` if ``m == 1``
     """
 
@@ -117,7 +117,7 @@ def unpool(q: Membership, a: Tensor) -> Tensor:
 
 
 def _blocks(x: Tensor) -> tuple[Tensor, ...]:
-    """Rows in blocks that stay in the cache, where a whole (n, d) temporary would not."""
+    """Rows in blocks that fit into the cache, unlike an (n, d) temporary."""
     return torch.split(x, max(1, _BLOCK_ELEMENTS // max(1, x.shape[1])))
 
 

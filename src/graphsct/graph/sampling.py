@@ -1,4 +1,4 @@
-r"""Some nodes of a graph, with what they had in the whole of it."""
+r"""Samples of the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["restrict"]
 def restrict(adjacency: Adjacency, nodes: Any) -> Adjacency:
     """The edges between some nodes, with the degrees and components of the whole graph.
 
-    Takes time in proportion to the number of nodes and to the degrees of those that are chosen.
+    The time is proportional to the number of nodes and to the degrees of the chosen ones.
 
     Args:
-        adjacency: of the whole graph, or of a sample
-        nodes: ids without repeats, in the order wanted, or a mask; shape: ``(k,)`` or ``(n,)``
+        adjacency: adjacency of the whole graph or of a sample
+        nodes: ids without repeats, in the wanted order, or a mask; shape: ``(k,)`` or ``(n,)``
     """
     n = len(adjacency.degree)
     chosen = _check_nodes(nodes, n)
@@ -59,7 +59,7 @@ def _check_nodes(nodes: Any, n: int) -> Tensor:
         chosen = torch.as_tensor(nodes).cpu()
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise GraphError(
-            f"nodes is a {type(nodes).__name__} that is no tensor: {error}; pass the ids of the "
+            f"nodes is a {type(nodes).__name__} that is not a tensor: {error}; pass the ids of the "
             "sampled nodes, which PyTorch Geometric's loaders call batch.n_id"
         ) from error
     if chosen.dtype == torch.bool and chosen.shape == (n,):

@@ -1,4 +1,4 @@
-r"""The two eigenvalues of the operator that bound what happens outside the eigenspace."""
+r"""The largest and smallest eigenvalue of the operator outside the eigenspace."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _DENSE_NODES = 256
 def extreme_eigenvalues(graph: Graph) -> Extremes | None:
     r""":math:`\lambda_{m+1}` and :math:`\lambda_n` of a float64 graph on the CPU.
 
-    Two times the projection is taken off, which sends the m-fold eigenvalue 1 to -1, below all
-    others: then the solver looks for one largest eigenvalue instead of m + 1 clustered ones.
-    Adding it instead keeps 1 and 2 out of the way of the smallest.
+    Subtracting twice the projection moves the m-fold eigenvalue 1 to -1, below all others, so the
+    solver looks for one largest eigenvalue instead of m + 1 clustered ones. For the smallest
+    eigenvalue the projection is added instead.
     """
     n, m = graph.num_nodes, graph.num_components
     if n == m:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_positive, check_share, check_size
 from graphsct.nn.convolution import Convolution, check_pair, make_control
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from graphsct.graph import Graph
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_share, check_size
 from graphsct.nn.controls import layer_beta
 from graphsct.nn.convolution import Convolution, check_pair, make_control

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from graphsct.graph import Graph
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_size
 from graphsct.nn.convolution import Convolution, make_control
 from graphsct.nn.linear import Linear

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from graphsct.errors import ModelError
-from graphsct.nn.cache import Memory
+from graphsct.graph.cache import TensorCache
 from graphsct.nn.dropout import Kind
 from graphsct.nn.dropout import dropout as drop
 
@@ -26,7 +26,7 @@ class _Transpose(NamedTuple):
     order: Tensor
 
 
-_TRANSPOSES: Memory[_Transpose] = Memory()
+_TRANSPOSES: TensorCache[_Transpose] = TensorCache()
 
 
 class Linear(torch.nn.Linear):
@@ -66,7 +66,7 @@ def _sparse_dropout(x: Tensor, p: float) -> Tensor:
     values = drop(x.values(), p, kind="values")
     dropped = _with_values(x, values)
     other = _Transpose(_with_values(transpose.matrix, values[transpose.order]), transpose.order)
-    _TRANSPOSES.remember((dropped,), other)
+    _TRANSPOSES.put((dropped,), other)
     return dropped
 
 
@@ -107,7 +107,7 @@ def _transpose(x: Tensor) -> _Transpose:
         )
         return _Transpose(matrix, order)
 
-    return _TRANSPOSES.recall((x,), build)
+    return _TRANSPOSES.get_or_build((x,), build)
 
 
 def _with_values(x: Tensor, values: Tensor) -> Tensor:

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
+from graphsct.graph.cache import as_graph
 from graphsct.names import pick
 from graphsct.nn.activations import SReLU, make_activation
-from graphsct.nn.cache import as_graph
 from graphsct.nn.checks import check_rate, check_size
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.linear import Linear, dropout

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.controls import SmoothnessControl
 
 __all__ = ["ControlledConv", "add_control"]

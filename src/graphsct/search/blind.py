@@ -10,6 +10,7 @@ from typing import Any
 
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
 from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of
 from graphsct.training.data import SplitData, TrainingData, count_splits
 from graphsct.training.fingerprint import digest
 
@@ -46,7 +47,7 @@ class BlindData:
         """Remove the test nodes of a ``Data`` for good."""
         count = count_splits(data)
         splits = range(count) if count > 1 else [None]
-        graph = getattr(data, "graph", None) or Graph.from_data(data)
+        graph = graph_of(data)
         views = (replace(SplitData.of(data, split).blind(), edges=(graph,)) for split in splits)
         return cls(tuple(views), graph, int(data.num_features), int(data.num_classes))
 

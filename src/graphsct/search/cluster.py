@@ -43,12 +43,12 @@ def run_cluster(
     except ConnectionError as error:
         raise TrainingError(
             f"there is no Ray cluster at {address!r}: {error}. Start one with 'ray start --head', "
-            "or use --ray local"
+            "or pass ray='local'"
         ) from error
     except Exception as error:  # Ray has no class for a wrong address or a start that is too slow
         raise TrainingError(
-            f"Ray does not start at {address!r}: {error}. Try again, or leave --ray out and use "
-            "--workers"
+            f"Ray does not start at {address!r}: {error}. Try again, or pass workers={workers} "
+            f"without ray={address!r}"
         ) from error
     try:
         begin: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(_work)
@@ -64,8 +64,8 @@ def run_cluster(
             ray.wait(going, num_returns=len(going), timeout=10)
     except ray.exceptions.RayError as error:
         raise TrainingError(
-            f"a worker of the Ray cluster has failed, after {_RETRIES} retries if it was killed; "
-            f"what was found is kept, and the same command goes on. It said: {error}"
+            f"a worker of the Ray cluster failed, after {_RETRIES} retries if it was killed. The "
+            f"results are kept: run the search again to resume it. The worker said: {error}"
         ) from error
     finally:
         ray.shutdown()

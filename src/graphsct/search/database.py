@@ -86,8 +86,8 @@ class Database:
     def _failed(self, what: str, error: BaseException) -> TrainingError:
         cause = str(getattr(error.__cause__, "orig", None) or getattr(error, "orig", error))
         return TrainingError(
-            f"{what} {self.place}: {' '.join(cause.split())}. What was found is kept; when the "
-            "database is there, the same command goes on"
+            f"{what} {self.place}: {' '.join(cause.split())}. The results are kept: run the search "
+            "again when the database is available to resume it"
         )
 
 
@@ -99,7 +99,7 @@ def _check_url(url: str) -> URL:
         found = None
     if found is None or found.get_backend_name() != "postgresql":
         raise TrainingError(
-            "the database is no PostgreSQL address, such as postgresql://user@host/name; leave it "
-            "out to keep the study in its folder"
+            "the database is not a PostgreSQL address such as postgresql://user@host/name; leave "
+            "database=... out to keep the study in its folder"
         )
     return found.set(drivername="postgresql+psycopg")

@@ -51,8 +51,8 @@ class Journal:
         names = {path.name for path in self.folder.glob("[!.]*")}
         if names and JOURNAL not in names:
             raise TrainingError(
-                f"{self.folder} is not empty and not a study (it has no {JOURNAL}); use another "
-                "folder"
+                f"{self.folder} is not empty and is not a study (it has no {JOURNAL}); choose "
+                "another folder: storage=..."
             )
 
     def open(self) -> JournalStorage:

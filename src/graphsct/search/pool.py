@@ -58,9 +58,9 @@ def run_pool(
                 if accidents > _ACCIDENTS:
                     asked.set()
                     raise TrainingError(
-                        f"{accidents} workers have ended by accident, the last one with exit code "
-                        f"{process.exitcode}; what they have found is kept. Use fewer --workers if "
-                        "memory is short; the same command goes on"
+                        f"{accidents} workers ended by accident, the last one with exit code "
+                        f"{process.exitcode}. Their results are kept: run the search again to "
+                        f"resume it, with fewer than workers={workers} if memory is short"
                     )
                 going.append(begin())
 

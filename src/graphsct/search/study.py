@@ -75,7 +75,7 @@ class Study:
                     self._study.enqueue_trial(dict(chosen), skip_if_exists=True)
                 self._study.set_user_attr("identity", identity)
             elif journal is not None:
-                way_out = "Go on with the same settings, or in another folder"
+                way_out = "Resume with the same settings, or choose another folder: storage=..."
                 check_same(there, identity, journal.place, way_out)
 
     def _open(self) -> optuna.Study:

@@ -1,4 +1,4 @@
-"""Checks and norms of feature matrices that the measures share."""
+"""Checks and norms of features, shared by the measures."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def norm(x: Tensor) -> Tensor:
 
 
 def moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
-    """Features and their norm, on a scale where squares and gradients stay in the range of floats.
+    """Features and their norm, on a scale where squares and gradients do not overflow.
 
-    Only for what is free of scale; features that need no help are returned as they are.
+    For measures that do not depend on the scale; features of moderate size are returned unchanged.
     """
     size = norm_of(x)
     edge = torch.finfo(x.dtype).tiny ** 0.25
@@ -46,7 +46,7 @@ def check_matrix(x: Tensor) -> Tensor:
 
 
 def check_finite(value: Tensor, x: Tensor) -> Tensor:
-    """Return ``value``; if it is not finite, say which entry of ``x`` is to blame."""
+    """Return ``value`` if it is finite, else raise an error that names the wrong entry of ``x``."""
     if bool(torch.isfinite(value).all()):
         return value
     bad = (~torch.isfinite(x)).nonzero()

@@ -5,17 +5,19 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from graphsct.smoothness.axioms import Axiom, satisfies
 from graphsct.smoothness.features import check_finite, check_matrix, moderate, norm
 
 __all__ = ["effective_rank"]
 
 
+@satisfies(Axiom.NON_NEGATIVE, Axiom.SCALE_INVARIANT, Axiom.ROTATION_INVARIANT)
 def effective_rank(x: Tensor) -> Tensor:
     r"""Effective rank, :math:`\exp(-\sum_i p_i \log p_i)` with :math:`p_i = \sigma_i / \sum_j
     \sigma_j` over the singular values (Roy and Vetterli, 2007); shapes: ``(n, d) -> ()``.
 
-    Between 1 (all dimensions are multiples of one) and ``min(n, d)``; 0 for features that are all
-    zero. Unlike :math:`s` it does not change for the better when a constant is added.
+    It lies between 1, if all dimensions are multiples of one, and ``min(n, d)``; it is 0 for
+    features that are all zero. Unlike :math:`s`, it does not improve when a constant is added.
     """
     x = check_matrix(x)
     if not x.numel():

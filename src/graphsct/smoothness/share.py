@@ -1,4 +1,4 @@
-"""The smooth share of each feature dimension."""
+"""The share of each feature dimension that is smooth."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import torch
 from torch import Tensor
 
 from graphsct.graph import Graph, kernels
+from graphsct.smoothness.axioms import Axiom, satisfies
 from graphsct.smoothness.features import check_finite, check_matrix, moderate
 
 __all__ = ["dead_dimensions", "normalized_smoothness"]
 
 
+@satisfies(Axiom.NON_NEGATIVE, Axiom.ONE_IF_SMOOTH, Axiom.SCALE_INVARIANT)
 def normalized_smoothness(x: Tensor, graph: Graph) -> Tensor:
     r"""Share of each feature dimension that is smooth, :math:`s(\mathbf x^{(j)}) = \|\mathbf
     x^{(j)}_{\mathcal M}\| / \|\mathbf x^{(j)}\|` in :math:`[0, 1]` (Definition 4.1); shapes:
     ``(n, d) -> (d,)``.
 
-    A dimension that is zero everywhere has :math:`s = 1` by definition. Deep ReLU networks make
-    many of these; :func:`dead_dimensions` tells them from dimensions that are truly smooth.
+    A dimension that is zero everywhere has :math:`s = 1` by definition. Deep ReLU networks have
+    many of them; :func:`dead_dimensions` tells them from dimensions that are truly smooth.
     """
     graph.check_whole()
     scaled, norm = moderate(graph.check_features(x), kernels.column_norm)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from graphsct.errors import ModelError, TrainingError
-from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn import CONTROLS, MODELS
 from graphsct.records import Record, check_types
@@ -177,7 +177,7 @@ class ModelConfig(Config):
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)
         if self.control is not None and pick(CONTROLS, self.control, "control").needs_components:
-            graph = getattr(data, "graph", None) or Graph.from_data(data)
+            graph = graph_of(data)
             options["num_components"] = graph.num_components
         make: Any = MODELS[self.model]
         model: torch.nn.Module = make(

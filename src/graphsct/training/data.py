@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError, GraphsctError, ModelError
 from graphsct.graph import Graph
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph, graph_of
 from graphsct.nn.model import Model
 from graphsct.training.fingerprint import digest
 
@@ -300,10 +300,9 @@ def read_edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
         name: of the data, for errors
         plain: prefer ``edge_index``, which any model takes, to the graph
     """
-    graph, edge_index = getattr(data, "graph", None), getattr(data, "edge_index", None)
-    weight = getattr(data, "edge_weight", None)
-    if graph is not None and (edge_index is None or not plain):
-        return (graph,)
+    edge_index, weight = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
+    if (edge_index is None or not plain) and getattr(data, "graph", None) is not None:
+        return (graph_of(data),)
     if edge_index is None:
         raise DataError(f"{name} has neither a graph nor an edge_index")
     return (edge_index,) if weight is None else (edge_index, weight)

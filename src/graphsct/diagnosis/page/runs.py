@@ -10,7 +10,7 @@ from typing import Any
 from graphsct import __version__
 from graphsct.diagnosis.builders import load_weights
 from graphsct.diagnosis.card import describe_graph
-from graphsct.diagnosis.diagnose import classified, diagnose, graph_of
+from graphsct.diagnosis.diagnose import classified, diagnose, measured_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.page import inside, pretty
 from graphsct.diagnosis.page.counts import card_view
@@ -78,7 +78,7 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
         data: what it was trained on
         looks: for each part of ``found`` its diagnosis, or why there is none
     """
-    graph = graph_of(data)
+    graph = measured_graph(data)
     names = [_heading(part) if len(found.parts) > 1 else "" for part in found.parts]
     columns = [Head(name, right=i > 0) for i, name in enumerate(COLUMNS)]
     pairs = list(zip(names, looks, strict=True))

@@ -1,25 +1,21 @@
-"""The user's own graph, from what other libraries hold: PyG, NetworkX, OGB's folders."""
+"""Graphs of the user that other libraries hold: PyTorch Geometric and NetworkX."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
 
-from graphsct.datasets import ogb
 from graphsct.datasets.assemble import assemble
-from graphsct.datasets.edgelist import EdgeList, build_graph
-from graphsct.datasets.masks import as_mask, read_splits
-from graphsct.datasets.naming import number_classes
+from graphsct.datasets.features import from_tensor
+from graphsct.datasets.readers.masks import read_splits
+from graphsct.datasets.readers.numbering import number_classes
 from graphsct.datasets.splits import Fractions, PerClass, Split
-from graphsct.datasets.text import PathLike
 from graphsct.errors import DataError, GraphError
 from graphsct.graph import Graph
 
-__all__ = ["from_data", "from_networkx", "from_ogb"]
+__all__ = ["from_data", "from_networkx"]
 
 
 def from_data(
@@ -30,16 +26,17 @@ def from_data(
     normalize: bool = False,
     name: str = "data",
 ) -> Any:
-    """Check a PyTorch Geometric ``Data`` and give it a ``.graph``; the original is left alone.
+    """Copy a PyTorch Geometric ``Data`` into one with a ``graph``, after checking it.
 
-    Masks are taken from ``split``, else from the ``Data``; of several columns each is a split.
+    The masks come from ``split``, else from the ``Data``: from its ``splits`` or its masks, of
+    which each column is a split.
 
     Args:
         data: with ``edge_index``, and ``x``, ``y``, ``edge_weight`` and masks if it has them
-        split: how to draw masks, or masks
+        split: the masks, or how to draw them
         symmetrize: add missing reverse edges instead of refusing a directed graph
         normalize: make each row of features sum to one
-        name: kept on the result
+        name: the name of the result
     """
     try:
         graph = Graph.from_data(data, symmetrize=symmetrize)
@@ -50,8 +47,10 @@ def from_data(
     if y is not None:
         y, class_names = number_classes(y.numpy(), graph.num_nodes, f"{name}.y")
         more |= {} if class_names is None else {"class_names": class_names}
-    masks: list[Any] = [getattr(data, f"{part}_mask", None) for part in ("train", "val", "test")]
-    if split is None and all(mask is not None for mask in masks):
+    masks: list[Any] = [getattr(data, f"{part}_mask", None) for part in Split._fields]
+    if split is None and getattr(data, "splits", None):
+        splits = list(data.splits)
+    elif split is None and all(mask is not None for mask in masks):
         columns = [mask.reshape(graph.num_nodes, -1).t() for mask in masks]
         splits = [Split(*masks_of_one) for masks_of_one in zip(*columns, strict=True)]
     else:
@@ -60,21 +59,13 @@ def from_data(
         name,
         graph=graph,
         edge_index=data.edge_index,
-        x=None if x is None else _to_array(x),
+        x=None if x is None else from_tensor(x),
         y=y,
         splits=splits,
         normalize=normalize,
         every_class=split is not None,
         **more,
     )
-
-
-def _to_array(x: Any) -> Any:
-    if x.layout == torch.strided:
-        return x.numpy()
-    x = x.to_sparse_csr()
-    pieces = (x.values(), x.col_indices(), x.crow_indices())
-    return csr_array(tuple(piece.numpy() for piece in pieces), shape=tuple(x.shape))
 
 
 def from_networkx(
@@ -88,17 +79,17 @@ def from_networkx(
     normalize: bool = False,
     name: str = "networkx",
 ) -> Any:
-    """Read a NetworkX graph; ``data.node_ids`` keeps its nodes in order.
+    """Read a NetworkX graph; ``data.node_ids`` lists its nodes in order.
 
     Args:
-        graph: the graph; one that is directed must be symmetric, or see ``symmetrize``
+        graph: a graph; the edges of a directed one need their reverse, or ``symmetrize``
         features: the node attribute that holds a list of numbers
-        label: the node attribute that holds the class; a node without it has no label
+        label: the node attribute that holds the class; nodes without it have no label
         weight: the edge attribute that holds the weights
-        split: how to draw masks, or masks
+        split: the masks, or how to draw them
         symmetrize: add missing reverse edges instead of refusing a directed graph
         normalize: make each row of features sum to one
-        name: kept on the result
+        name: the name of the result
     """
     try:
         built = Graph.from_networkx(graph, weight, symmetrize=symmetrize)
@@ -132,36 +123,4 @@ def from_networkx(
         normalize=normalize,
         every_class=True,
         **more,
-    )
-
-
-def from_ogb(
-    folder: PathLike,
-    *,
-    scheme: str | None = None,
-    symmetrize: bool = False,
-    normalize: bool = False,
-    name: str | None = None,
-) -> Any:
-    """Read a folder in the raw CSV layout of the Open Graph Benchmark.
-
-    Args:
-        folder: with ``raw`` and ``split``
-        scheme: the folder in ``split`` to use, if there are several
-        symmetrize: add missing reverse edges instead of refusing a directed graph
-        normalize: make each row of features sum to one
-        name: kept on the result; the name of the folder if left out
-    """
-    path = Path(folder)
-    table = ogb.read_folder(path, scheme)
-    listed = EdgeList(table.edge_index, None, table.num_nodes, None, path / "raw/edge.csv.gz")
-    return assemble(
-        name or path.name,
-        graph=build_graph(listed, table.edge_index, table.num_nodes, symmetrize),
-        edge_index=torch.from_numpy(table.edge_index),
-        x=table.x,
-        y=torch.from_numpy(table.y),
-        splits=[Split(*(as_mask(ids, table.num_nodes, str(path)) for ids in table.split))],
-        normalize=normalize,
-        every_class=True,
     )

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from graphsct.datasets.read import Parsed
+from graphsct.datasets.parsed import Parsed
 
 __all__ = ["Leak", "duplicate_groups", "find_leaks", "without_duplicates"]
 
 
 @dataclass(frozen=True)
 class Leak:
-    """One split: how many of its test nodes have a duplicate among its training nodes."""
+    """A split with the number of its test nodes that have a duplicate in training."""
 
     split: int
     test: int
@@ -33,7 +33,7 @@ class Leak:
 
 
 def duplicate_groups(edge_index: Any, y: Any) -> Any:
-    """One node for each group of duplicates, the most linked to; shape: ``(n,)``.
+    """The representative of each node's group of duplicates, its most cited node; shape: ``(n,)``.
 
     Args:
         edge_index: directed, from row 0 to row 1; shape: ``(2, num_edges)``

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from scipy.sparse import issparse
 
-from graphsct.datasets.arrays import ARRAYS, read_array
 from graphsct.datasets.assemble import assemble
-from graphsct.datasets.edgelist import build_graph, read_edges
-from graphsct.datasets.masks import SplitLike, read_splits
-from graphsct.datasets.naming import Named, number_classes, number_nodes, rows_of
-from graphsct.datasets.text import PathLike, existing, is_number, read_columns
+from graphsct.datasets.readers.arrays import ARRAYS, read_array
+from graphsct.datasets.readers.columns import PathLike, existing, is_number, read_columns
+from graphsct.datasets.readers.edges import build_graph, read_edges
+from graphsct.datasets.readers.masks import SplitLike, read_splits
+from graphsct.datasets.readers.numbering import Named, number_classes, number_nodes, rows_of
 from graphsct.errors import DataError
 
 __all__ = ["from_files"]
@@ -39,15 +39,15 @@ def from_files(
     header: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """Read a graph from files into a PyTorch Geometric ``Data`` that carries ``.graph``.
+    """Read a graph from files into a PyTorch Geometric ``Data`` with a ``graph``.
 
-    Text is ``.csv``, ``.tsv`` or ``.txt`` (blanks between fields), each with ``.gz`` or without.
+    Text files are ``.csv``, ``.tsv`` or ``.txt`` (blanks between fields), with or without ``.gz``.
     Text and ``.parquet`` need ``pip install 'graphsct[io]'``. Nothing is ever unpickled.
 
-    Nodes are numbered by position if ids are integers and no file names the nodes. Otherwise the
-    file that names them (``nodes``, else the first column of ``features``, else of ``labels``)
-    gives their order, and ``data.node_ids`` keeps it. If string ids are named nowhere, nodes are
-    in the order of their first appearance among the sources, then the targets of the edges.
+    If ids are integers and no file names the nodes, ids are positions. Otherwise the nodes have the
+    order of the file that names them (``nodes``, else the first column of ``features``, else of
+    ``labels``), which ``data.node_ids`` keeps. If no file names string ids, the nodes have the
+    order of their first appearance among the sources, then the targets of the edges.
 
     Args:
         edges: two columns of node ids, in text, ``.parquet``, ``.npy`` or ``.npz``
@@ -58,18 +58,18 @@ def from_files(
         labels: one column of classes, or two, ids and classes; an empty class or -1 is a node
             without a label. Classes that are not 0, 1, ... are numbered in order, and
             ``data.class_names`` keeps their names.
-        nodes: ids in order, one a line
-        num_nodes: number of nodes, if no file tells
+        nodes: ids in order, one per line
+        num_nodes: number of nodes, if no file has it
         split: :class:`Fractions` or :class:`PerClass` to draw masks, a ``.npz`` with ``train``,
             ``val`` and ``test`` (masks or node numbers), or a file of ids for each of them
         weighted: take the third column of ``edges``, or the values of the matrix, as weights
         symmetrize: add missing reverse edges instead of refusing a directed graph
-        string_ids: take ids as names, even if they look like integers; by the first row if left
-            out
+        string_ids: take ids as names, even if they look like integers; by default, the first row
+            decides
         normalize: make each row of features sum to one
-        delimiter: what separates the fields of text files, if not what their names say
-        header: whether text files begin with a header; looked at if left out
-        name: kept on the result; the name of the file of edges if left out
+        delimiter: separator of fields in text files; by default that of the file's extension
+        header: whether text files begin with a header; detected by default
+        name: name of the result; defaults to the name of the file of edges
     """
     options: dict[str, Any] = dict(delimiter=delimiter, header=header)
     listed = read_edges(edges, weighted=weighted, string_ids=string_ids, **options)
@@ -151,7 +151,7 @@ def _read_labels(path: PathLike | None, **options: Any) -> tuple[Any, Named | No
     if path.suffix in ARRAYS:
         values = read_array(path, ("y", "labels"))
         if issparse(values) or not values.ndim:
-            raise DataError(f"{path} does not hold one class a node")
+            raise DataError(f"{path} does not hold one class per node")
         return values, None
 
     def types(_: Any, first: Sequence[str]) -> Sequence[str]:

@@ -1,8 +1,15 @@
-"""From checked raw files to arrays, through PyTorch Geometric's classes where those can."""
+"""Data sets as arrays: parsed from checked raw files, and kept on disk.
+
+PyTorch Geometric's classes parse the files where they can. The processed form is one NumPy archive
+per data set, which is either complete or not there.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
+import zipfile
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
@@ -10,19 +17,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
-from graphsct.datasets import ogb
 from graphsct.datasets.catalog import Entry
 from graphsct.datasets.features import compact
+from graphsct.datasets.paths import cache_folder
 from graphsct.datasets.raw import RawFile
+from graphsct.datasets.readers import ogb
 
-__all__ = ["Parsed", "read"]
+__all__ = ["Parsed", "parse", "path_for", "restore", "save"]
+
+_FORMAT = "1"
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A data set as its files hold it: edges may be directed, features are not normalised.
+    """The content of the files of a data set: edges may be directed, features are not normalised.
 
     Args:
         edge_index: shape: ``(2, num_edges)``
@@ -37,7 +47,7 @@ class Parsed:
     masks: Any
 
 
-def read(entry: Entry, raw: list[RawFile], scratch: Path) -> Parsed:
+def parse(entry: Entry, raw: list[RawFile], scratch: Path) -> Parsed:
     """Parse checked raw files; PyTorch Geometric may write into ``scratch``."""
     if entry.source == "OGB":
         return _read_ogb(raw[0].path.parents[1])
@@ -94,3 +104,40 @@ def _read_ogb(folder: Path) -> Parsed:
     for mask, nodes in zip(masks[:, 0], table.split, strict=True):
         mask[nodes] = True
     return Parsed(table.edge_index, compact(table.x), table.y, masks)
+
+
+def path_for(entry: Entry, raw: list[RawFile] | None) -> Path:
+    """Where the processed form of these raw files is kept; ``None`` stands for the right files."""
+    found = [entry.sha256(name) for name in entry.raw] if raw is None else [f.sha256 for f in raw]
+    content = hashlib.sha256("\n".join([_FORMAT, *map(str, found)]).encode()).hexdigest()
+    return cache_folder() / "processed" / f"{entry.name}-{content[:16]}.npz"
+
+
+def save(parsed: Parsed, path: Path, scratch: Path) -> None:
+    """Write the archive into ``scratch``, then move it to ``path``."""
+    part = dict(edge_index=parsed.edge_index, y=parsed.y, masks=parsed.masks)
+    if issparse(parsed.x):
+        part |= dict(data=parsed.x.data, indices=parsed.x.indices, indptr=parsed.x.indptr)
+        part |= dict(shape=np.array(parsed.x.shape))
+    else:
+        part |= dict(x=parsed.x)
+    new = scratch / "processed.npz"
+    with new.open("wb") as handle:
+        np.savez(handle, allow_pickle=False, **part)
+        handle.flush()
+        os.fsync(handle.fileno())
+    new.replace(path)
+
+
+def restore(path: Path) -> Parsed | None:
+    """Read an archive; ``None`` if it is missing or damaged, by its own checksums."""
+    try:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            part = dict(file)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+        return None
+    if "x" in part:
+        x = part["x"]
+    else:
+        x = csr_array((part["data"], part["indices"], part["indptr"]), shape=tuple(part["shape"]))
+    return Parsed(part["edge_index"], x, part["y"], part["masks"])

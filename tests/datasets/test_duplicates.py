@@ -3,8 +3,8 @@ import pytest
 
 from graphsct import DataError
 from graphsct.datasets import describe, leaks, load
-from graphsct.datasets.leaks import duplicate_groups, find_leaks, without_duplicates
-from graphsct.datasets.read import Parsed
+from graphsct.datasets.duplicates import duplicate_groups, find_leaks, without_duplicates
+from graphsct.datasets.parsed import Parsed
 
 # 0, 1 and 2 link to 4 and 5; 2 has another label; 3 links back to 1, so 1 is the page itself
 EDGES = np.array([[0, 0, 1, 1, 2, 2, 3, 4], [4, 5, 5, 4, 4, 5, 1, 0]])

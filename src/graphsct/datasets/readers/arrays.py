@@ -1,4 +1,4 @@
-"""NumPy and SciPy files of a user. ``allow_pickle`` is off, always."""
+"""NumPy and SciPy files, read without unpickling."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_archive(path: Path) -> dict[str, Any]:
 
 
 def _sparse(path: Path, part: dict[str, Any]) -> csr_array:
-    """What :func:`scipy.sparse.save_npz` wrote, checked before anything is computed with it."""
+    """A matrix saved by :func:`scipy.sparse.save_npz`, checked before use."""
     try:
         kind, shape = part["format"].item(), tuple(int(size) for size in part["shape"])
         kind = kind.encode() if isinstance(kind, str) else kind

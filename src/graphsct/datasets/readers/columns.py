@@ -1,7 +1,7 @@
-"""Delimited text and Parquet, read by pyarrow as columns that can name the line of each row.
+"""Delimited text and Parquet as columns that know the line of each row.
 
-pyarrow parses at full speed and says little when it fails. Only then is the file read again,
-line by line, to find out which line is wrong and why.
+pyarrow is fast, but its errors are vague. After an error the file is read again, line by line, to
+name the wrong line and the reason.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Types = Callable[[Sequence[str] | None, Sequence[str]], Sequence[str]]
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table, and where it came from."""
+    """The columns of a table and its file."""
 
     path: Path
     names: Sequence[str] | None
@@ -44,7 +44,7 @@ class Columns:
     layout: _Layout | None
 
     def check_full(self, index: int) -> None:
-        """Name the first gap in a column, if there is one."""
+        """Raise an error that names the first empty field of a column, if there is one."""
         column = self.columns[index]
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy()))
@@ -59,7 +59,7 @@ class Columns:
             start += len(chunk)
 
     def array(self, index: int) -> Any:
-        """One column of numbers; the first that is missing or not finite is named."""
+        """A column of finite numbers; an error names the first that is missing or not finite."""
         self.check_full(index)
         values = np.array(self.columns[index].to_numpy())  # pyarrow's own memory is read-only
         bad = np.flatnonzero(~np.isfinite(values))
@@ -82,7 +82,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a text file is laid out: what separates its fields, and where its rows begin."""
+    """The layout of a text file: its delimiter, and the line after which its rows begin."""
 
     path: Path
     delimiter: str
@@ -126,11 +126,11 @@ def read_columns(
 
     Args:
         path: the file
-        types: gives each column its type
-        ids: how many columns, from the left, may hold names of nodes
-        delimiter: what separates fields; by the file's name if left out, where ``" "`` is any
-            run of blanks
-        header: whether the first line names the columns; looked at if left out
+        types: function that gives the type of each column
+        ids: number of columns, from the left, that may hold names of nodes
+        delimiter: separator of fields, by default that of the file's extension; ``" "`` is any run
+            of blanks
+        header: whether the first line names the columns; detected by default
     """
     try:
         import pyarrow as pa
@@ -218,13 +218,13 @@ def _open(path: Path, delimiter: str) -> Any:
 def _look(
     path: Path, ids: int, delimiter: str | None, header: bool | None
 ) -> tuple[_Layout, list[str], int]:
-    """Find the delimiter, the comments at the top and the header; return the first row too."""
+    """Detect the delimiter, comments and header; return the layout, the first row and its line."""
     name = path.name.removesuffix(".gz")
     delimiter = delimiter or TEXT.get(Path(name).suffix)
     if delimiter is None:
         raise DataError(
-            f"{path}: what is a {Path(name).suffix or 'file without an ending'}? Known endings are "
-            f"{', '.join(TEXT)} (each with .gz or without), .parquet, .npy and .npz"
+            f"{path}: {Path(name).suffix or 'no extension'} is not a known format; the extensions "
+            f"are {', '.join(TEXT)} (each with .gz or without), .parquet, .npy and .npz"
         )
     layout = _Layout(path, delimiter, 0, None)
     top: list[tuple[int, list[str]]] = []
@@ -266,8 +266,8 @@ def _check_delimiter(path: Path, delimiter: str, top: tuple[int, list[str]]) -> 
 
 
 def _is_header(first: Sequence[str], second: Sequence[str], ids: int) -> bool:
-    """A header has no number in it, and usual names or numbers below. One id that is a number
-    proves nothing: below a row of names it may be a name too.
+    """Whether the first row is a header: it has no numbers, and usual names or numbers below it.
+    A single numeric id proves nothing, since it may be a name.
     """
     if any(is_number(field) for field in first):
         return False
@@ -293,7 +293,7 @@ def is_number(field: str) -> bool:
 
 
 def _explain(layout: _Layout, kinds: Sequence[str]) -> None:
-    """Read line by line and name the first that is wrong."""
+    """Read line by line and raise an error that names the first wrong line."""
     for number, line in layout.rows():
         where = f"{layout.path}, line {number}"
         fields = layout.split(line, number)
@@ -314,7 +314,7 @@ def _explain(layout: _Layout, kinds: Sequence[str]) -> None:
 
 
 def existing(path: PathLike) -> Path:
-    """The path of a file that is there."""
+    """The path of an existing file."""
     found = Path(path).expanduser()
     if not found.is_file():
         raise DataError(f"{found} is not a file")
@@ -322,5 +322,5 @@ def existing(path: PathLike) -> Path:
 
 
 def is_integer(field: str) -> bool:
-    """Whether a field is a whole number in decimal digits that fits into 64 bits."""
+    """Whether a field is a decimal integer that fits into 64 bits."""
     return re.fullmatch(r"[+-]?[0-9]{1,18}", field.strip()) is not None

@@ -1,13 +1,10 @@
-import gzip
-
 import networkx as nx
-import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
 
 from graphsct import DataError
-from graphsct.datasets import PerClass, Split, csbm, from_data, from_networkx, from_ogb
+from graphsct.datasets import PerClass, Split, csbm, from_data, from_networkx
 
 
 def test_a_pyg_data_comes_through_whole():
@@ -17,6 +14,14 @@ def test_a_pyg_data_comes_through_whole():
     assert data is not source
     for key in ("edge_index", "x", "y", "train_mask", "test_mask"):
         assert data[key].equal(source[key])
+
+
+def test_all_splits_come_through():
+    source = csbm(60, 150)
+    source.splits = [source.splits[0], PerClass(5, 5).draw(source.y)]
+    data = from_data(source)
+    assert len(data.splits) == 2
+    assert data.splits[1].train.equal(source.splits[1].train)
 
 
 def test_sparse_features_columns_of_masks_and_weights_of_a_data():
@@ -83,26 +88,3 @@ def test_what_a_networkx_graph_lacks_is_named():
         from_networkx(nx.DiGraph([(0, 1)]))
     with pytest.raises(DataError, match="got dict"):
         from_networkx({})
-
-
-def test_an_ogb_folder(tmp_path):
-    def write(name, rows):
-        path = tmp_path / "mine" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with gzip.open(path, "wt") as handle:
-            np.savetxt(handle, np.array(rows), delimiter=",", fmt="%g")
-
-    write("raw/edge.csv.gz", [[0, 1], [1, 2], [2, 3]])
-    write("raw/node-feat.csv.gz", [[1, 0], [0, 1], [2, 2], [1, 1]])
-    write("raw/node-label.csv.gz", [[0], [1], [0], [1]])
-    write("raw/num-node-list.csv.gz", [[4]])
-    write("raw/num-edge-list.csv.gz", [[3]])
-    for name, nodes in (("train", [0, 1]), ("valid", [2]), ("test", [3])):
-        write(f"split/random/{name}.csv.gz", nodes)
-    with pytest.raises(DataError, match=r"edge.csv.gz, edge 0: the graph is directed"):
-        from_ogb(tmp_path / "mine")
-    data = from_ogb(tmp_path / "mine", symmetrize=True, normalize=True)
-    assert data.name == "mine"
-    assert data.graph.num_edges == 3
-    assert data.x.tolist() == [[1, 0], [0, 1], [0.5, 0.5], [0.5, 0.5]]
-    assert data.train_mask.tolist() == [True, True, False, False]

@@ -12,15 +12,53 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from graphsct.datasets.assemble import assemble
+from graphsct.datasets.readers.columns import PathLike
+from graphsct.datasets.readers.edges import EdgeList, build_graph
+from graphsct.datasets.readers.masks import as_mask
+from graphsct.datasets.splits import Split
 from graphsct.errors import DataError
 
-__all__ = ["Tables", "read_folder"]
+__all__ = ["Tables", "from_ogb", "read_folder"]
+
+
+def from_ogb(
+    folder: PathLike,
+    *,
+    scheme: str | None = None,
+    symmetrize: bool = False,
+    normalize: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Read a folder in the raw CSV layout of the Open Graph Benchmark.
+
+    Args:
+        folder: folder with ``raw`` and ``split``
+        scheme: folder in ``split``, if there are several
+        symmetrize: add missing reverse edges instead of refusing a directed graph
+        normalize: make each row of features sum to one
+        name: name of the result; defaults to the name of the folder
+    """
+    path = Path(folder)
+    table = read_folder(path, scheme)
+    listed = EdgeList(table.edge_index, None, table.num_nodes, None, path / "raw/edge.csv.gz")
+    return assemble(
+        name or path.name,
+        graph=build_graph(listed, table.edge_index, table.num_nodes, symmetrize),
+        edge_index=torch.from_numpy(table.edge_index),
+        x=table.x,
+        y=torch.from_numpy(table.y),
+        splits=[Split(*(as_mask(ids, table.num_nodes, str(path)) for ids in table.split))],
+        normalize=normalize,
+        every_class=True,
+    )
 
 
 @dataclass(frozen=True)
 class Tables:
-    """What the files hold, checked against the counts beside them.
+    """The content of the files, checked against their counts.
 
     Args:
         num_nodes: number of nodes
@@ -38,7 +76,7 @@ class Tables:
 
 
 def read_folder(folder: Path, scheme: str | None = None) -> Tables:
-    """Read one graph; ``scheme`` is a folder in ``split``, and may be left out if there is one."""
+    """Read one graph; ``scheme`` is a folder in ``split``, needed if there are several."""
     raw, splits = folder / "raw", folder / "split"
     num_nodes = _count(raw / "num-node-list.csv.gz")
     edges = _table(raw / "edge.csv.gz", np.int64, columns=2)
@@ -51,7 +89,7 @@ def read_folder(folder: Path, scheme: str | None = None) -> Tables:
     y = np.where(np.isnan(label), -1, label)
     if (y != np.round(y)).any():
         line = int(np.flatnonzero(y != np.round(y))[0])
-        raise DataError(f"{raw / 'node-label.csv.gz'}, line {line + 1}: {y[line]} is no class")
+        raise DataError(f"{raw / 'node-label.csv.gz'}, line {line + 1}: {y[line]} is not a class")
     part = splits / (scheme or _only_scheme(splits))
     ids = []
     for name in ("train", "valid", "test"):
@@ -64,7 +102,7 @@ def read_folder(folder: Path, scheme: str | None = None) -> Tables:
 def _only_scheme(splits: Path) -> str:
     schemes = sorted(path.name for path in splits.glob("*") if path.is_dir())
     if len(schemes) != 1:
-        raise DataError(f"{splits} holds {schemes or 'no split'}; name the one to use")
+        raise DataError(f"{splits} holds {schemes or 'no split'}; name one with scheme=...")
     return schemes[0]
 
 

@@ -1,4 +1,4 @@
-"""A split from the user's files."""
+"""Splits from the user's files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsct.datasets.arrays import ARRAYS, read_archive, read_array
-from graphsct.datasets.naming import Named
+from graphsct.datasets.readers.arrays import ARRAYS, read_archive, read_array
+from graphsct.datasets.readers.columns import PathLike, existing, read_columns
+from graphsct.datasets.readers.numbering import Named
 from graphsct.datasets.splits import Fractions, PerClass, Split
-from graphsct.datasets.text import PathLike, existing, read_columns
 from graphsct.errors import DataError
 
 __all__ = ["SplitLike", "as_mask", "read_splits"]
 
 SplitLike = Fractions | PerClass | Split | PathLike | Mapping[str, PathLike]
-
-_PARTS = ("train", "val", "test")
 
 
 def read_splits(
@@ -29,7 +27,7 @@ def read_splits(
     named: Named | None = None,
     **options: Any,
 ) -> list[Split]:
-    """Masks as they are, drawn, or from files; the keyword arguments say how to read text."""
+    """Splits from masks, drawn from labels, or read from files with these options for text."""
     if split is None:
         return []
     if isinstance(split, Split):
@@ -39,9 +37,9 @@ def read_splits(
             raise DataError(f"{split} draws by class, but there are no labels; pass labels")
         return [split.draw(y)]
     if isinstance(split, Mapping):
-        if set(split) != set(_PARTS):
+        if set(split) != set(Split._fields):
             raise DataError(f"split has the parts {sorted(split)}, expected train, val and test")
-        paths = [existing(split[part]) for part in _PARTS]
+        paths = [existing(split[part]) for part in Split._fields]
         return [Split(*(_mask(path, num_nodes, named, **options) for path in paths))]
     path = existing(split)
     if path.suffix != ".npz":
@@ -51,7 +49,7 @@ def read_splits(
         )
     part = read_archive(path)
     masks = []
-    for name in _PARTS:
+    for name in Split._fields:
         key = name if name in part else f"{name}_mask"
         if key not in part:
             raise DataError(f"{path} holds {', '.join(sorted(part))}, but no {name}")
@@ -78,7 +76,7 @@ def _mask(path: Path, num_nodes: int, named: Named | None, **options: Any) -> An
 
 
 def as_mask(nodes: Any, num_nodes: int, where: str) -> Any:
-    """A boolean mask from a mask or from node numbers."""
+    """Turn an array of booleans or node numbers into a mask; shape: ``(n,)``."""
     if nodes.ndim != 1 or nodes.dtype.kind not in "biu":
         raise DataError(
             f"{where}: an array of {nodes.dtype} and shape {nodes.shape} is neither a mask nor a "

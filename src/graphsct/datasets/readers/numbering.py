@@ -1,4 +1,4 @@
-"""Nodes that have names, and classes that have: which number each gets."""
+"""Maps names of nodes and classes to indices."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from graphsct.datasets.edgelist import EdgeList
-from graphsct.datasets.text import Columns, is_integer
+from graphsct.datasets.readers.columns import Columns, is_integer
+from graphsct.datasets.readers.edges import EdgeList
 from graphsct.errors import DataError
 
 __all__ = ["Named", "number_classes", "number_nodes", "rows_of"]
@@ -18,14 +18,14 @@ __all__ = ["Named", "number_classes", "number_nodes", "rows_of"]
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """The ids of the nodes in the order of some file, as strings."""
+    """The names of the nodes, in the order of a file."""
 
     ids: Any
     table: Columns
 
     @classmethod
     def of(cls, table: Columns) -> Named:
-        """The first column of a table, if it has no gap and names no node twice."""
+        """Take the first column of a table, which must have no gaps and no repeated names."""
         import pyarrow.compute as pc
 
         table.check_full(0)
@@ -39,7 +39,7 @@ class Named:
         return cls(ids, table)
 
     def find(self, where: Callable[[int], str], *wanted: Any) -> list[Any]:
-        """The row of each id in each column; ``where(i)`` is where their i-th entries stand."""
+        """The row of each name in each column; ``where(i)`` is the place of their i-th entries."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -49,7 +49,7 @@ class Named:
                 ids = ids.cast(wanted[0].type)
             except pa.ArrowInvalid as error:
                 raise DataError(
-                    f"{self.table.path} names nodes that are no integers, unlike the edges "
+                    f"{self.table.path} has names of nodes that are not integers, unlike the edges "
                     f"({error}); pass string_ids=True"
                 ) from error
         rows = [pc.index_in(column, value_set=ids) for column in wanted]
@@ -66,7 +66,7 @@ class Named:
 
 
 def number_nodes(listed: EdgeList, named: Named | None) -> tuple[Any, list[str] | None]:
-    """Node numbers of the edges, and the ids in order if there are names."""
+    """The numbers of the nodes of the edges, and the names in order if there are names."""
     if named is None and listed.ids is not None:
         return listed.ids, None
     import pyarrow as pa
@@ -85,13 +85,13 @@ def number_nodes(listed: EdgeList, named: Named | None) -> tuple[Any, list[str] 
 
 
 def rows_of(named: Named, ids: Named) -> Any:
-    """Where the nodes of ``named`` are among ``ids``, which must name the same nodes."""
-    named.find(ids.table.where, ids.ids)  # none that is unknown
-    return ids.find(named.table.where, named.ids)[0]  # and none left out
+    """The rows in ``ids`` of the nodes of ``named``; both must name the same nodes."""
+    named.find(ids.table.where, ids.ids)  # refuses unknown nodes
+    return ids.find(named.table.where, named.ids)[0]  # refuses missing nodes
 
 
 def number_classes(values: Any, num_nodes: int, path: str) -> tuple[Any, list[Any] | None]:
-    """Class numbers 0, 1, ..., and the names of the classes if they were called otherwise."""
+    """Class numbers 0, 1, ..., and the names of the classes if they are not these numbers."""
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (num_nodes,):
@@ -102,7 +102,7 @@ def number_classes(values: Any, num_nodes: int, path: str) -> tuple[Any, list[An
     if values.dtype.kind == "f":
         bad = np.flatnonzero(~(np.isfinite(values) & (values == np.round(values))))
         if len(bad):
-            raise DataError(f"{path}, node {bad[0]}: the label {values[bad[0]]} is no class")
+            raise DataError(f"{path}, node {bad[0]}: the label {values[bad[0]]} is not a class")
         values = values.astype(np.int64)
     elif values.dtype.kind == "U" and all(map(is_integer, values.tolist())):
         values = values.astype(np.int64)

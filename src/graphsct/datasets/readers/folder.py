@@ -1,36 +1,36 @@
-"""The user's own graph, from a folder whose files have the names that they deserve."""
+"""The user's own graph, from a folder of files with fixed names."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from graphsct.datasets.arrays import ARRAYS
-from graphsct.datasets.convert import from_ogb
-from graphsct.datasets.files import from_files
-from graphsct.datasets.masks import SplitLike
-from graphsct.datasets.text import TEXT, PathLike
+from graphsct.datasets.readers.arrays import ARRAYS
+from graphsct.datasets.readers.columns import TEXT, PathLike
+from graphsct.datasets.readers.files import from_files
+from graphsct.datasets.readers.masks import SplitLike
+from graphsct.datasets.readers.ogb import from_ogb
+from graphsct.datasets.splits import Split
 from graphsct.errors import DataError
 
 __all__ = ["from_folder"]
 
 _SUFFIXES = (*TEXT, *(f"{suffix}.gz" for suffix in TEXT), ".parquet", *ARRAYS)
-_PARTS = ("train", "val", "test")
 
 
 def from_folder(
     folder: PathLike, *, split: SplitLike | None = None, symmetrize: bool = False
 ) -> Any:
-    """Read a graph from a folder, as :func:`from_files` would.
+    """Read a graph from the files of a folder with :func:`from_files`.
 
-    ``edges`` must be there; ``features``, ``labels``, ``nodes``, and ``split.npz`` or ``train``,
-    ``val`` and ``test`` are taken if they are. Each has the ending of a format of
-    :func:`from_files`, such as ``edges.csv`` or ``features.npy``. A folder with ``raw`` and
-    ``split`` is one of the Open Graph Benchmark, see :func:`from_ogb`.
+    The file ``edges`` is required. The files ``features``, ``labels``, ``nodes``, and
+    ``split.npz`` or ``train``, ``val`` and ``test``, are optional. Each has the extension of a
+    format of :func:`from_files`, such as ``edges.csv`` or ``features.npy``. A folder with ``raw``
+    and ``split`` is read by :func:`from_ogb`.
 
     Args:
-        folder: where the files are
-        split: if the folder has labels but no split
+        folder: the folder
+        split: the split of a folder that has labels but no split
         symmetrize: add missing reverse edges instead of refusing a directed graph
     """
     place = Path(folder)
@@ -60,9 +60,11 @@ def _split(place: Path) -> SplitLike | None:
     whole = _find(place, "split")
     if whole is not None:
         return whole
-    parts = {part: path for part in _PARTS if (path := _find(place, part)) is not None}
-    if parts and len(parts) < len(_PARTS):
-        raise DataError(f"{place} has {', '.join(parts)}, but a split is {', '.join(_PARTS)}")
+    parts = {part: path for part in Split._fields if (path := _find(place, part)) is not None}
+    if parts and len(parts) < len(Split._fields):
+        raise DataError(
+            f"{place} has {', '.join(parts)}, but a split is {', '.join(Split._fields)}"
+        )
     return parts or None
 
 

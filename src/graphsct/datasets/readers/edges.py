@@ -1,4 +1,4 @@
-"""Lists of edges, from any file to node numbers or names."""
+"""Edge lists, read from any file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from graphsct.datasets.arrays import ARRAYS, read_array
-from graphsct.datasets.text import Columns, PathLike, existing, is_integer, read_columns
-from graphsct.errors import DataError, GraphError
+from graphsct.datasets.readers.arrays import ARRAYS, read_array
+from graphsct.datasets.readers.columns import Columns, PathLike, existing, is_integer, read_columns
+from graphsct.errors import DataError, DirectedGraphError, GraphError
 from graphsct.graph import Graph
 
 __all__ = ["EdgeList", "build_graph", "read_edges"]
@@ -20,13 +20,13 @@ __all__ = ["EdgeList", "build_graph", "read_edges"]
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Edges as listed: ids are numbers or, in two columns of a table, names.
+    """Edges in the order of their file; node ids are numbers or names.
 
     Args:
-        ids: node numbers, ``None`` if there are names; shape: ``(2, num_edges)``
-        weight: shape: ``(num_edges,)``
-        num_nodes: if the file tells
-        table: the table they came from
+        ids: node numbers, ``None`` if the ids are names; shape: ``(2, num_edges)``
+        weight: weights of the edges; shape: ``(num_edges,)``
+        num_nodes: the number of nodes, if the file has it
+        table: the table whose first two columns hold the names, ``None`` for an array
         path: the file
     """
 
@@ -37,7 +37,7 @@ class EdgeList:
     path: Path
 
     def where(self, entry: int) -> str:
-        """The file and the line or index of an edge, for an error."""
+        """The file and the line or index of an edge, for an error message."""
         return f"{self.path}, edge {entry}" if self.table is None else self.table.where(entry)
 
 
@@ -49,7 +49,7 @@ def read_edges(
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> EdgeList:
-    """Read a list of edges; the arguments are those of :func:`from_files`."""
+    """Read an edge list; the arguments are those of :func:`from_files`."""
     path = existing(path)
     if path.suffix in ARRAYS:
         return _edges_from_array(path, weighted)
@@ -109,7 +109,7 @@ def _edges_from_array(path: Path, weighted: bool) -> EdgeList:
 def build_graph(
     listed: EdgeList, edge_index: Any, num_nodes: int | None, symmetrize: bool
 ) -> Graph:
-    """The graph of the numbered edges; what is wrong with it is named with its line."""
+    """Build the graph of numbered edges; an error names the line of the wrong edge."""
     if num_nodes is not None and edge_index.size and edge_index.max() >= num_nodes:
         entry = int(np.flatnonzero((edge_index >= num_nodes).any(axis=0))[0])
         raise DataError(
@@ -119,7 +119,8 @@ def build_graph(
     try:
         return Graph(edge_index, num_nodes, listed.weight, symmetrize=symmetrize)
     except GraphError as error:
-        alone = _first_without_reverse(edge_index) if "directed" in str(error) else None
+        directed = isinstance(error, DirectedGraphError)
+        alone = _first_without_reverse(edge_index) if directed else None
         where = listed.path if alone is None else listed.where(alone)
         raise DataError(f"{where}: {error}") from error
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from graphsct import DataError
-from graphsct.datasets import CATALOG, csbm, load, raw
-from graphsct.datasets.ogb import read_folder
+from graphsct.datasets import CATALOG, csbm, from_ogb, load, raw
+from graphsct.datasets.readers.ogb import read_folder
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -94,7 +94,7 @@ def test_a_missing_label_is_minus_one(small):
 def test_the_split_is_named_if_there_are_several(small):
     _, folder = small
     write(folder / "split/random/train.csv.gz", [[0]])
-    with pytest.raises(DataError, match=r"holds \['random', 'time'\]; name the one"):
+    with pytest.raises(DataError, match=r"holds \['random', 'time'\]; name one with scheme="):
         read_folder(folder)
     assert len(read_folder(folder, "time").split[0])
 
@@ -113,7 +113,7 @@ BROKEN = {
     r"edge.csv.gz cannot be read: .*row 2": ("raw/edge.csv.gz", [[0, 1], [0, 1, 2]]),
     r"node-feat.csv.gz has 1 lines": ("raw/node-feat.csv.gz", [[1.0]]),
     r"node-feat.csv.gz cannot be read: could not convert": ("raw/node-feat.csv.gz", [["x"]]),
-    r"node-label.csv.gz, line 2: 0.5 is no class": ("raw/node-label.csv.gz", [[0], [0.5]] * 20),
+    r"node-label.csv.gz, line 2: 0.5 is not a class": ("raw/node-label.csv.gz", [[0], [0.5]] * 20),
     r"num-node-list.csv.gz lists 2 graphs": ("raw/num-node-list.csv.gz", [[40], [40]]),
     r"train.csv.gz, line 2: \[-1\] is not in": ("split/time/train.csv.gz", [[0], [-1]]),
     r"valid.csv.gz is missing": ("split/time/valid.csv.gz", None),
@@ -140,3 +140,21 @@ def test_damaged_and_empty_archives_are_named(small):
         path.write_bytes(damage)
         with pytest.raises(DataError, match=r"node-feat.csv.gz"):
             read_folder(folder)
+
+
+def test_a_folder_as_a_data_set(tmp_path):
+    folder = tmp_path / "mine"
+    write(folder / "raw/edge.csv.gz", [[0, 1], [1, 2], [2, 3]])
+    write(folder / "raw/node-feat.csv.gz", [[1, 0], [0, 1], [2, 2], [1, 1]])
+    write(folder / "raw/node-label.csv.gz", [[0], [1], [0], [1]])
+    write(folder / "raw/num-node-list.csv.gz", [[4]])
+    write(folder / "raw/num-edge-list.csv.gz", [[3]])
+    for name, nodes in (("train", [0, 1]), ("valid", [2]), ("test", [3])):
+        write(folder / f"split/random/{name}.csv.gz", [[node] for node in nodes])
+    with pytest.raises(DataError, match=r"edge.csv.gz, edge 0: the graph is directed"):
+        from_ogb(folder)
+    data = from_ogb(folder, symmetrize=True, normalize=True)
+    assert data.name == "mine"
+    assert data.graph.num_edges == 3
+    assert data.x.tolist() == [[1, 0], [0, 1], [0.5, 0.5], [0.5, 0.5]]
+    assert data.train_mask.tolist() == [True, True, False, False]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graphsct import DataError
 from graphsct.datasets import Fractions, PerClass, Split, from_files
-from graphsct.datasets.edgelist import read_edges
+from graphsct.datasets.readers.edges import read_edges
 
 EDGES = np.array([[0, 1, 1, 2, 2, 3, 3, 0, 4, 5], [1, 0, 2, 1, 3, 2, 0, 3, 5, 4]])
 X = np.array([[1, 0, 2], [0, 0, 1], [3, 1, 0], [0.5, 0, 0], [0, 2, 2], [1, 1, 1]], dtype=np.float32)
@@ -338,11 +338,11 @@ BROKEN = {
         features=("bad.npy", np.array([[object()]], dtype=object))
     ),
     r"bad.npy has 5 labels of shape \(5,\), but there are 6 nodes": dict(labels=("bad.npy", Y[:5])),
-    r"bad.npy, node 2: the label nan is no class": dict(
+    r"bad.npy, node 2: the label nan is not a class": dict(
         labels=("bad.npy", np.array([0, 1, np.nan, 1, 0, 1]))
     ),
-    r"bad.npy does not hold one class a node": dict(labels=("bad.npy", np.array(3))),
-    r"bad.npy, node 1: the label inf is no class": dict(
+    r"bad.npy does not hold one class per node": dict(labels=("bad.npy", np.array(3))),
+    r"bad.npy, node 1: the label inf is not a class": dict(
         labels=("bad.npy", np.array([0, np.inf, 1, 1, 0, 1]))
     ),
     r"bad.npy has no label at all": dict(labels=("bad.npy", np.full(6, -1))),
@@ -378,7 +378,9 @@ BROKEN = {
     r"edge 0: the node 6 is unknown, there are 6 nodes": dict(
         edges=("bad.npy", np.array([[6, 0], [0, 6]]))
     ),
-    r"bad.xyz: what is a .xyz\? Known endings are .csv": dict(edges=("bad.xyz", "0 1\n")),
+    r"bad.xyz: .xyz is not a known format; the extensions are .csv": dict(
+        edges=("bad.xyz", "0 1\n")
+    ),
     r"bad.parquet cannot be read": dict(edges=("bad.parquet", "not parquet")),
     r"bad.npz cannot be read": dict(edges=("bad.npz", "PK not a zip")),
 }
@@ -505,7 +507,9 @@ def test_integer_edges_and_nodes_with_other_names(tmp_path):
     edges = write_edges(tmp_path / "e.csv")
     nodes = tmp_path / "nodes.txt"
     nodes.write_text("0\n1\n2\n3\n4\nfive\n")
-    with pytest.raises(DataError, match=r"nodes.txt names nodes that are no integers.*string_ids"):
+    with pytest.raises(
+        DataError, match=r"nodes.txt has names of nodes that are not integers.*string_ids"
+    ):
         from_files(edges, nodes=nodes)
     with pytest.raises(DataError, match=r"e.csv, line 9: the node '5' is not in .*nodes.txt"):
         from_files(edges, nodes=nodes, string_ids=True)

@@ -4,11 +4,11 @@ import weakref
 import pytest
 import torch
 from torch.testing import assert_close
+from zoo import ZOO
 
 from graphsct import Graph, GraphError
-from graphsct.nn.cache import as_graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.linear import _TRANSPOSES, Linear, dropout
-from zoo import ZOO
 
 X = torch.ones(6, 2)
 
@@ -72,7 +72,7 @@ def test_sparse_features_do_not_keep_themselves_alive():
     del x
     gc.collect()
     assert seen() is None
-    assert not len(_TRANSPOSES._kept)
+    assert not len(_TRANSPOSES)
 
 
 def test_inference_tensors_are_never_remembered(edge_index):

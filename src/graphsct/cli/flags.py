@@ -1,0 +1,85 @@
+"""Errors of the library in the language of the command.
+
+The library names arguments as Python does: ``pass symmetrize=True``. Where the command has an
+option for the argument, its user reads ``pass --symmetrize``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import wraps
+from typing import Any
+
+from graphsct.errors import GraphsctError
+
+__all__ = ["speak_flags", "with_flags"]
+
+#: Options whose names differ from those of the arguments that they set.
+_OPTIONS = {
+    "folder": ("work", "out"),
+    "layers": ("layer",),
+    "runs": ("seeds",),
+    "storage": ("work", "out"),
+}
+#: Functions that a command of its own calls.
+_COMMANDS = {
+    "graphsct.distributed.write_partition": (
+        "'graphsct data partition NAME --parts 2 --out FOLDER'"
+    ),
+}
+_MENTION = re.compile(
+    r"(?P<function>[\w.]+)\([^()]*\)"
+    r"|(?<![\w.])(?P<name>[a-z_]+)=(?P<value>\.\.\.|\[\.\.\.\]|'[^']*'|\"[^\"]*\"|[\w/-]+(?:\.\w+)*)"
+)
+
+
+def with_flags(message: str, params: list[Any]) -> str:
+    """Write the arguments in a message as options of a command.
+
+    Args:
+        message: of an error of the library
+        params: parameters of a Click command
+
+    Example:
+        >>> import typer
+        >>> command = typer.Typer()
+        >>> @command.command()
+        ... def train(out: str = "", resume: bool = False): ...
+        >>> params = typer.main.get_command(command).params
+        >>> with_flags("use resume=True, resume=False, or another folder=...", params)
+        'use --resume, --no-resume, or another --out'
+    """
+    options = {param.name: param for param in params if param.param_type_name == "option"}
+
+    def translate(found: re.Match[str]) -> str:
+        if found["function"]:
+            return _COMMANDS.get(found["function"], found[0])
+        names = (found["name"], *_OPTIONS.get(found["name"], ()))
+        option = next((options[name] for name in names if name in options), None)
+        if option is None:
+            return found[0]
+        if found["value"] == "False" and option.secondary_opts:
+            return str(option.secondary_opts[0])
+        value = "" if option.is_flag else found["value"].strip("\"'[].")
+        return f"{option.opts[0]} {value}".rstrip()
+
+    return _MENTION.sub(translate, message)
+
+
+def speak_flags(command: Any) -> None:
+    """Let a Click command, and the commands in it, name options in the errors of the library."""
+    for inner in getattr(command, "commands", {}).values():
+        speak_flags(inner)
+    callback = command.callback
+    if callback is None:
+        return
+
+    @wraps(callback)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return callback(*args, **kwargs)
+        except GraphsctError as error:
+            error.args = (with_flags(str(error), command.params),)
+            raise
+
+    command.callback = call
