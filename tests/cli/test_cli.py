@@ -216,3 +216,17 @@ def test_a_disk_that_is_full_is_one_line_and_leaves_no_part(tmp_path, small_file
     assert result.exit_code == 1
     assert result.stderr == f"graphsct: {tmp_path / 'figure2.png'}: File too large\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_training_imports_nothing_of_the_paper(tmp_path):
+    """What everybody runs must not load the experiments of one paper, nor its figures."""
+    code = (
+        "import sys; from typer.testing import CliRunner; from graphsct.cli import app\n"
+        f"options = ['--seeds', '1', '--epochs', '2', '--out', {str(tmp_path / 'run')!r}]\n"
+        "result = CliRunner().invoke(app, ['train', *options], catch_exceptions=False)\n"
+        "assert result.exit_code == 0, result.output\n"
+        "print(sorted(name for name in sys.modules if name.startswith('graphsct.paper')))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+    assert (tmp_path / "run" / "page.html").is_file()

@@ -43,7 +43,7 @@ def demo(
     from graphsct.paper.demo import run_demo, write_report
     from graphsct.paper.depth import run_depths
     from graphsct.paper.figures import write_figure
-    from graphsct.paper.figures.training import write_study
+    from graphsct.paper.figures.depth_study import write_study
     from graphsct.training import TrainConfig
 
     torch.set_num_threads(1)  # on small graphs threads only wait for each other

@@ -13,7 +13,7 @@ import torch
 from graphsct import __version__
 from graphsct.graph import Graph
 from graphsct.pages import render
-from graphsct.paper.figures import trajectory
+from graphsct.paper.figures import figure2
 
 __all__ = ["SMALL_GRAPHS", "SmallGraph", "page"]
 
@@ -70,12 +70,12 @@ def page(graphs: Sequence[SmallGraph]) -> str:
 
 def _figure2() -> dict[str, Any]:
     """The network of figure 2, and where its trajectories start."""
-    data = trajectory.trajectories()
+    data = figure2.trajectories()
     return {
-        "operator": trajectory.OPERATOR.tolist(),
-        "weight": trajectory.WEIGHT,
-        "layers": trajectory.LAYERS,
-        "alphas": trajectory.ALPHAS,
+        "operator": figure2.OPERATOR.tolist(),
+        "weight": figure2.WEIGHT,
+        "layers": figure2.LAYERS,
+        "alphas": figure2.ALPHAS,
         "eigenvector": data.eigenvector.tolist(),
         "starts": data.h[0, :, 0].tolist(),
     }

@@ -3,8 +3,8 @@ import pytest
 from graphsct.datasets import demo
 from graphsct.files import write_csv, write_json, write_text
 from graphsct.paper.cell import RESULT, Cell, Key, Settings, write_cell
-from graphsct.paper.figures.gradients import gradient_maps
-from graphsct.paper.figures.smoothness_maps import smoothness_maps
+from graphsct.paper.figures.figure3 import smoothness_maps
+from graphsct.paper.figures.figure4 import gradient_maps
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.tables import build, names
 from graphsct.paper.term import Term

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphsct.diagnosis.card import GraphCard
-from graphsct.pages.figures import BLUE, Drawn, layout, log_axis
+from graphsct.plotting.interactive import BLUE, Drawn, layout, log_axis
 
 __all__ = ["card_view"]
 

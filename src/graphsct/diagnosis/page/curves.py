@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.page.maps import layer_axis
-from graphsct.pages.figures import (
+from graphsct.plotting.interactive import (
     BLUE,
     GREY,
     ORANGE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graphsct.pages.figures import BLUE, GREY, ORANGE, Drawn, Figure, layout, log_axis
+from graphsct.plotting.interactive import BLUE, GREY, ORANGE, Drawn, Figure, layout, log_axis
 from graphsct.training.run import Epoch, Run
 
 __all__ = ["history"]

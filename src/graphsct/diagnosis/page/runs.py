@@ -19,8 +19,8 @@ from graphsct.errors import GraphsctError
 from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages import render
-from graphsct.pages.figures import share_scales
 from graphsct.pages.tables import Head, table_view
+from graphsct.plotting.interactive import share_scales
 from graphsct.training.checkpoint import WEIGHTS, saving
 from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphsct.pages.figures import BLUE, MARGIN, ORANGE, Figure
 from graphsct.paper.paper import DATASETS, MODELS
 from graphsct.paper.tables import Row, Table
+from graphsct.plotting.interactive import BLUE, MARGIN, ORANGE, Figure
 
 __all__ = ["BASE", "SCT", "depth_plots", "gain_plots"]
 

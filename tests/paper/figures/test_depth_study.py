@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from graphsct.paper.depth import run_depths
-from graphsct.paper.figures.style import styled
-from graphsct.paper.figures.training import (
+from graphsct.paper.figures.depth_study import (
     TrainingCurves,
     draw_accuracy,
     draw_curves,
     write_study,
 )
+from graphsct.plotting.style import styled
 from graphsct.training import TrainConfig
 
 

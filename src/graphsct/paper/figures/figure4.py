@@ -3,7 +3,7 @@ r"""Figure 4: how much the output of deep networks depends on each layer, over 1
 The norm is that of the Jacobian, :math:`\|\partial \mathbf H^{out} / \partial \mathbf H^l\|_F`, of
 the scores of all nodes with respect to the features of all nodes, without dropout. As :math:`\|
 \mathbf J\|_F^2 = \mathbb E \|\mathbf J^\top \mathbf v\|^2` for random signs :math:`\mathbf v`
-(Hutchinson), one backward pass estimates it; what is drawn differs by powers of ten.
+(Hutchinson), one backward pass estimates it; the norms in the figure differ by powers of ten.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy.typing as npt
 import torch
 
 from graphsct import datasets
-from graphsct.paper.figures.heat import SHADES, apart_patch, draw_heat
 from graphsct.paper.figures.networks import (
     DATA,
     DEPTH,
@@ -26,6 +25,8 @@ from graphsct.paper.figures.networks import (
     Setting,
     pair,
 )
+from graphsct.plotting.heat_map import HeatMap, draw_grid, hatched_patch
+from graphsct.plotting.saving import to_columns
 from graphsct.training.data import Problem
 from graphsct.training.trial import Plain, seeded
 
@@ -56,7 +57,7 @@ class GradientMaps:
     maps: tuple[GradientMap, ...]
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row a layer and epoch."""
+        """Return one row per layer and epoch."""
         rows = [
             {
                 "model": found.network.name,
@@ -69,7 +70,7 @@ class GradientMaps:
             for found in self.maps
             for epoch, layer in np.ndindex(found.norms.shape)
         ]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        return to_columns(rows)
 
 
 def gradient_maps(
@@ -78,8 +79,8 @@ def gradient_maps(
     """Train all networks and measure before the first epoch and after each.
 
     Args:
-        seed: of all networks
-        data: Citeseer if left out
+        seed: seed of all networks
+        data: defaults to Citeseer
         depth: number of convolutions
         epochs: number of epochs
     """
@@ -110,12 +111,12 @@ def _train(network: Network, data: Any, seed: int, epochs: int) -> GradientMap:
 
 
 def jacobian_norms(model: Any, problem: Problem, generator: torch.Generator) -> list[float]:
-    """Norm of the derivative of the scores by the features of each layer, estimated.
+    """Estimate the norm of the derivative of the scores by the features of each layer.
 
     Args:
-        model: one of :mod:`graphsct.nn`
+        model: a model of :mod:`graphsct.nn`
         problem: the features and the graph
-        generator: of the random signs
+        generator: source of the random signs
 
     Returns:
         ``num_layers + 1`` norms
@@ -127,34 +128,27 @@ def jacobian_norms(model: Any, problem: Problem, generator: torch.Generator) -> 
 
 
 def draw(data: GradientMaps) -> Figure:
-    """Without control above and with it below, a column for each model."""
-    from matplotlib.cm import ScalarMappable
+    """Draw networks without control above and with control below, one column per model."""
     from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
 
-    scale = LogNorm(*_RANGE)
-    canvas = Figure(figsize=(12, 9), layout="constrained")
-    grid = canvas.subplots(2, len(_COLUMNS), sharex=True, sharey=True)
-    for place, (axes, found) in enumerate(zip(grid.flat, data.maps, strict=True)):
-        norms = found.norms.T
-        draw_heat(axes, norms.clip(_RANGE[0]), norms == 0, scale)
-        heading = f"{found.network.setting.title}\n\n" if place < len(_COLUMNS) else ""
-        axes.set_title(f"{heading}{found.network.name}", pad=8)
+    above = len(_COLUMNS)
+    canvas, grid = draw_grid(
+        [HeatMap(found.norms.T.clip(_RANGE[0]), found.norms.T == 0) for found in data.maps],
+        [
+            f"{found.network.setting.title}\n\n" * (place < above) + found.network.name
+            for place, found in enumerate(data.maps)
+        ],
+        LogNorm(*_RANGE),
+        size=(12, 9),
+        extend="both",
+        label=r"$\Vert\partial H^{\mathrm{out}} / \partial H^l\Vert$",
+    )
     for axes in grid[1]:
         axes.set_xlabel("epoch")
     for axes in grid[:, 0]:
         axes.set_ylabel("layer  $l$")
-    canvas.colorbar(
-        ScalarMappable(scale, SHADES),
-        ax=grid,
-        location="bottom",
-        shrink=0.6,
-        aspect=40,
-        extend="both",
-        label=r"$\Vert\partial H^{\mathrm{out}} / \partial H^l\Vert$",
-    )
     canvas.legend(
-        handles=[apart_patch("exactly zero: the layer has no say in the output")],
+        handles=[hatched_patch("exactly zero: the layer has no say in the output")],
         loc="outside lower center",
     )
     return canvas

@@ -1,4 +1,4 @@
-"""One look for all figures: large type, and colours that a colour-blind reader can tell apart."""
+"""The style of all Matplotlib figures: large type, and a palette for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphsct.extras import require
 
 __all__ = ["BLACK", "BLUE", "GREY", "ORANGE", "RED", "styled"]
 
-# Of Okabe and Ito's palette, but for the grey and the paper's red.
+# From Okabe and Ito's palette, except the grey and the paper's red.
 BLACK, BLUE, ORANGE = "#000000", "#0072B2", "#D55E00"
 GREY, RED = "#6E6E6E", "#C8102E"
 
@@ -34,7 +34,7 @@ _SETTINGS = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw and save inside of this; it also is where a missing matplotlib is noticed."""
+    """A context for drawing and saving; raises an error if Matplotlib is not installed."""
     require("matplotlib", "plot")
     from matplotlib import style
 

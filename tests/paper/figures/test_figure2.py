@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from graphsct.paper.figures.trajectory import OPERATOR, trajectories
+from graphsct.paper.figures.figure2 import OPERATOR, trajectories
 
 
 @pytest.fixture(scope="module")

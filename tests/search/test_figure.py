@@ -3,8 +3,8 @@ import csv
 import pytest
 
 from graphsct.files import write_json, write_jsonl
-from graphsct.paper.figures.search import Trials, draw_search, write_search
-from graphsct.paper.figures.style import styled
+from graphsct.plotting.style import styled
+from graphsct.search.figure import Trials, draw_search, write_search
 
 
 def row(trial, state, accuracy, loss, **chosen):

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import torch
 
 from graphsct import datasets
-from graphsct.paper.figures.heat import SHADES, apart_patch, draw_heat
 from graphsct.paper.figures.networks import (
     DATA,
     DEPTH,
@@ -25,7 +24,9 @@ from graphsct.paper.figures.networks import (
     Network,
     pair,
 )
-from graphsct.paper.figures.style import BLACK
+from graphsct.plotting.heat_map import DEAD, HeatMap, draw_grid, hatched_patch
+from graphsct.plotting.saving import to_columns
+from graphsct.plotting.style import BLACK
 from graphsct.smoothness import dead_dimensions, effective_rank, normalized_smoothness
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
@@ -39,7 +40,7 @@ __all__ = ["LayerMap", "SmoothnessMaps", "draw", "smoothness_maps"]
 Array = npt.NDArray[np.float64]
 
 _SETTINGS = (PULLED, GLOROT, IDENTITY)
-_SMALLEST = 1e-20  # of the sizes that are drawn
+_SMALLEST = 1e-20  # the smallest norm on the axis
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,11 @@ class LayerMap:
     """The features of one trained network, layer 0 being the output of its input layer.
 
     Args:
-        network: which
-        test_accuracy: at the epoch that validation accuracy chose, as everything here
+        network: the network
+        test_accuracy: at the epoch with the best validation accuracy, like all values here
         smoothness: normalized smoothness; shape: ``(layers + 1, channels)``
-        dead: which are zero at every node; shape: ``(layers + 1, channels)``
-        norm: over all nodes; shape: ``(layers + 1, channels)``
+        dead: marks dimensions that are zero at every node; shape: ``(layers + 1, channels)``
+        norm: norms over all nodes; shape: ``(layers + 1, channels)``
         rank: effective rank; shape: ``(layers + 1,)``
     """
 
@@ -70,7 +71,7 @@ class SmoothnessMaps:
     maps: tuple[LayerMap, ...]
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row a dimension of a layer."""
+        """Return one row per dimension of a layer."""
         rows = [
             {
                 "model": found.network.name,
@@ -87,7 +88,7 @@ class SmoothnessMaps:
             for found in self.maps
             for layer, dimension in np.ndindex(found.smoothness.shape)
         ]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        return to_columns(rows)
 
 
 def smoothness_maps(
@@ -96,10 +97,10 @@ def smoothness_maps(
     """Train all networks until validation accuracy has not risen for 100 epochs, and look inside.
 
     Args:
-        seed: of all networks
-        data: Citeseer if left out
+        seed: seed of all networks
+        data: defaults to Citeseer
         depth: number of convolutions
-        epochs: at most
+        epochs: the most epochs of a run
     """
     data = datasets.load(DATA) if data is None else data
     pairs = [pair("gcn", setting, depth) for setting in _SETTINGS]
@@ -134,37 +135,27 @@ def _look_into(network: Network, model: Any, data: Any, test_accuracy: float) ->
 
 
 def draw(data: SmoothnessMaps) -> Figure:
-    """GCN above and GCN-SCT below, a column for each setting."""
-    from matplotlib.cm import ScalarMappable
+    """Draw GCN above and GCN-SCT below, one column per setting."""
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    scale = Normalize(0, 1)
-    canvas = Figure(figsize=(11, 11), layout="constrained")
-    grid = canvas.subplots(2, len(_SETTINGS), sharex=True, sharey=True)
-    largest = 10 * max(found.norm.max() for found in data.maps)
-    for place, (axes, found) in enumerate(zip(grid.flat, data.maps, strict=True)):
-        draw_heat(axes, found.smoothness, found.dead, scale)
-        _draw_sizes(axes, found, largest)
-        heading = f"{found.network.setting.title}\n\n" if place < len(_SETTINGS) else ""
-        name, accuracy = found.network.name, 100 * found.test_accuracy
-        axes.set_title(f"{heading}{name}: test {accuracy:.1f} %", pad=8)
-        axes.set(xlabel="dimension", xticks=range(0, found.dead.shape[1] - 1, 5))
-    for axes in grid[:, 0]:
-        axes.set_ylabel("layer")
-    canvas.colorbar(
-        ScalarMappable(scale, SHADES),
-        ax=grid,
-        location="bottom",
-        shrink=0.6,
-        aspect=40,
+    canvas, grid = draw_grid(
+        [HeatMap(found.smoothness, found.dead) for found in data.maps],
+        [_title(found, above=place < len(_SETTINGS)) for place, found in enumerate(data.maps)],
+        Normalize(0, 1),
+        size=(11, 11),
         ticks=[0, 0.2, 0.4, 0.6, 0.8, 1],
         label="normalized smoothness  $s$",
     )
+    largest = 10 * max(found.norm.max() for found in data.maps)
+    for axes, found in zip(grid.flat, data.maps, strict=True):
+        _draw_sizes(axes, found, largest)
+        axes.set(xlabel="dimension", xticks=range(0, found.dead.shape[1] - 1, 5))
+    for axes in grid[:, 0]:
+        axes.set_ylabel("layer")
     canvas.legend(
         handles=[
-            apart_patch("dead: zero at every node,\n$s = 1$ by definition only"),
+            hatched_patch(f"{DEAD},\n$s = 1$ by definition only"),
             Line2D([], [], color=BLACK, label="norm of the layer's features,\nright of each map"),
         ],
         loc="outside lower center",
@@ -173,8 +164,13 @@ def draw(data: SmoothnessMaps) -> Figure:
     return canvas
 
 
+def _title(found: LayerMap, *, above: bool) -> str:
+    heading = f"{found.network.setting.title}\n\n" if above else ""
+    return f"{heading}{found.network.name}: test {100 * found.test_accuracy:.1f} %"
+
+
 def _draw_sizes(beside: Axes, found: LayerMap, largest: float) -> None:
-    """The norm of each layer, to the right of its row; zero is beyond the left edge."""
+    """Draw the norm of each layer to the right of its row; zero lies beyond the left edge."""
     axes = beside.inset_axes((1.04, 0, 0.26, 1), sharey=beside)
     norm = np.sqrt((found.norm**2).sum(axis=1))
     axes.plot(norm, range(len(norm)), color=BLACK, linewidth=2)

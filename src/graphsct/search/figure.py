@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphsct.paper.figures import save
-from graphsct.paper.figures.style import BLACK, BLUE, GREY, ORANGE, styled
+from graphsct.plotting.saving import save
+from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
 from graphsct.search.finals import TIMES
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def write_search(folder: Path) -> list[Path]:
     """Draw the search in a folder as ``search.png`` and ``.svg``, with its trials as ``.csv``."""
     trials = Trials.read(folder)
     with styled():
-        return save("search", draw_search(trials), trials, folder)
+        return save("search", draw_search(trials), trials.columns(), folder)
 
 
 def draw_search(trials: Trials) -> Figure:

@@ -1,4 +1,4 @@
-"""Interactive figures in one look, as Plotly writes them down: plain values, no library."""
+"""Interactive figures as Plotly's JSON: plain values, without the library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 Figure = dict[str, Any]
 
-# Colours that stand out on white and on black; marks and dashes say the same without colour.
+# These stand out on white and on black; markers and dashes say the same without colour.
 ORANGE, BLUE, GREY = "#DD6510", "#3B8FD4", "#7C8790"
 MARGIN = {"l": 8, "r": 8, "t": 12, "b": 8}
 _LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
@@ -36,10 +36,10 @@ class Drawn:
     """A figure on a page.
 
     Args:
-        title: above it
-        figure: for Plotly
-        label: what it shows, for those who do not see it
-        note: how to read it
+        title: heading
+        figure: Plotly's JSON
+        label: alternative text for screen readers
+        note: how to read the figure
     """
 
     title: str
@@ -49,7 +49,7 @@ class Drawn:
 
 
 def layout(height: int = 300, *, legend: bool = True, **more: Any) -> Figure:
-    """What all figures have in common, with ``more`` of Plotly's names."""
+    """Return the layout that all figures share, extended by Plotly's options in ``more``."""
     return {
         "height": height,
         "margin": MARGIN,
@@ -71,7 +71,7 @@ def curve(
     hover: str = "%{y:.4g}",
     **more: Any,
 ) -> Figure:
-    """A line with a mark at each value; where there is none, there is a gap."""
+    """Return a line with a marker at each value; ``None`` is a gap."""
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -86,7 +86,7 @@ def curve(
 
 
 def log_axis(values: Iterable[float | None], **more: Any) -> Figure:
-    """A logarithmic axis whose ticks are powers of ten, or 1, 2, 5, 10, ... where these are few.
+    """Return a logarithmic axis with ticks at powers of ten, or at 1, 2, 5, 10, ... if it is short.
 
     Example:
         >>> log_axis([1, 30])["tickvals"], log_axis([1e-12, 1.0, None])["dtick"]
@@ -105,7 +105,7 @@ def log_axis(values: Iterable[float | None], **more: Any) -> Figure:
 
 
 def literal(text: str) -> str:
-    """Text that Plotly shows as it is, and does not take for its own kind of HTML.
+    """Escape text that Plotly would otherwise read as HTML.
 
     Example:
         >>> literal("<b>&")
@@ -115,7 +115,7 @@ def literal(text: str) -> str:
 
 
 def positive(values: Sequence[float | None]) -> list[float | None]:
-    """What can be drawn on a logarithmic axis; there is a gap for everything else.
+    """Replace values that a logarithmic axis cannot show by gaps.
 
     Example:
         >>> positive([0.5, 0.0, None])
@@ -128,7 +128,7 @@ def positive(values: Sequence[float | None]) -> list[float | None]:
 
 
 def share_scales(figures: Sequence[Figure]) -> None:
-    """Give figures that stand side by side the same heights and shades, in place.
+    """Give neighbouring figures the same y axis and colour scale, in place.
 
     Example:
         >>> one, other = ({"data": [curve([1], [y], "", BLUE)], "layout": layout()} for y in (0, 4))

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from graphsct import geometry
 from graphsct.graph import Graph, kernels
 from graphsct.paper.example import example_graph
-from graphsct.paper.figures.style import BLACK, BLUE, GREY, ORANGE
+from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE
 from graphsct.smoothness import normalized_smoothness
 
 if TYPE_CHECKING:

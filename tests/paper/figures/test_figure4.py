@@ -4,9 +4,9 @@ import torch
 
 from graphsct.datasets import demo
 from graphsct.nn import GCN
-from graphsct.paper.figures.gradients import draw, gradient_maps, jacobian_norms
+from graphsct.paper.figures.figure4 import draw, gradient_maps, jacobian_norms
 from graphsct.paper.figures.networks import IDENTITY, pair
-from graphsct.paper.figures.style import styled
+from graphsct.plotting.style import styled
 from graphsct.training.data import Problem
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from graphsct.datasets import demo
-from graphsct.paper.figures.smoothness_maps import draw, smoothness_maps
-from graphsct.paper.figures.style import styled
+from graphsct.paper.figures.figure3 import draw, smoothness_maps
+from graphsct.plotting.style import styled
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What training with and without control comes to by depth, and how it gets there."""
+"""The demo's training figures: accuracy by depth, and the curves of all runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from graphsct.paper.depth import DepthStudy
-from graphsct.paper.figures import save
-from graphsct.paper.figures.style import BLACK, BLUE, styled
+from graphsct.plotting.curves import label_log_axis
+from graphsct.plotting.saving import save, to_columns
+from graphsct.plotting.style import BLACK, BLUE, styled
 from graphsct.training.compare import Comparison
 from graphsct.training.run import Run
 from graphsct.training.seeds import Results
@@ -26,7 +27,7 @@ _PANELS = {"val_accuracy": "validation accuracy, %", "val_loss": "validation los
 
 
 class _Look(NamedTuple):
-    """How a model is drawn, and on which side of its depth it stands."""
+    """How a model is drawn, and on which side of its tick."""
 
     name: str
     colour: str
@@ -38,12 +39,12 @@ _WITHOUT, _WITH = _Look("GCN", BLACK, "o", -1), _Look("GCN-SCT", BLUE, "s", 1)
 
 
 def write_study(study: DepthStudy, folder: Path) -> list[Path]:
-    """Both figures as PNG, SVG and CSV."""
+    """Write both figures as PNG, SVG and CSV."""
     curves = TrainingCurves(study)
     with styled():
         return [
-            *save("accuracy", draw_accuracy(study), study, folder),
-            *save("curves", draw_curves(curves), curves, folder),
+            *save("accuracy", draw_accuracy(study), study.columns(), folder),
+            *save("curves", draw_curves(curves), curves.columns(), folder),
         ]
 
 
@@ -51,8 +52,8 @@ def write_study(study: DepthStudy, folder: Path) -> list[Path]:
 class TrainingCurves:
     """Every epoch of a study.
 
-    Two runs that differ only in what chooses the epoch are the same as far as both go; the one
-    that went on for longer stands for both.
+    Two runs that differ only in the rule that selects the epoch have the same history until one of
+    them stops, so the longer one stands for both.
     """
 
     study: DepthStudy
@@ -63,7 +64,7 @@ class TrainingCurves:
         return sorted({depth for _, depth in self.study.found})
 
     def runs(self, depth: int) -> list[tuple[_Look, list[Run]]]:
-        """One run a seed, without control and with it."""
+        """Return one run per seed, without control and with it."""
         rules = [_pair(self.study.found[select, depth]) for select in _RULES]
         return [
             (look, [max(runs, key=_length) for runs in zip(first.runs, other.runs, strict=True)])
@@ -71,7 +72,7 @@ class TrainingCurves:
         ]
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row an epoch."""
+        """Return one row per epoch."""
         rows = [
             {"depth": depth, "model": look.name, "seed": run.config.seed, **record._asdict()}
             for depth in self.depths
@@ -79,11 +80,11 @@ class TrainingCurves:
             for run in runs
             for record in run.history
         ]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        return to_columns(rows)
 
 
 def draw_accuracy(study: DepthStudy) -> Figure:
-    """A panel for each rule: test accuracy by depth, a small mark a seed, mean ± deviation."""
+    """Draw test accuracy by depth, one panel per rule, with all seeds and mean ± deviation."""
     from matplotlib.figure import Figure
 
     depths = sorted({depth for _, depth in study.found})
@@ -113,10 +114,9 @@ def _draw_seeds(axes: Axes, look: _Look, results: Results, place: int) -> None:
 
 
 def draw_curves(curves: TrainingCurves) -> Figure:
-    """Validation accuracy and loss by epoch, one line a seed, and the epochs that were chosen."""
+    """Draw validation accuracy and loss by epoch, one line per seed, the selected epochs marked."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.ticker import LogLocator, NullFormatter
 
     canvas = Figure(figsize=(11, 7.4), layout="constrained")
     grid = canvas.subplots(len(_PANELS), len(curves.depths), sharex="col", squeeze=False)
@@ -126,9 +126,7 @@ def draw_curves(curves: TrainingCurves) -> Figure:
             axes.set_ylabel(label if depth == curves.depths[0] else "")
         column[0].set(title=f"{depth} layers", ylim=(0, 105))
         column[1].set(yscale="log", xlabel="epoch")
-        column[1].yaxis.set_major_locator(LogLocator(subs=(1, 3)))
-        column[1].yaxis.set_major_formatter("{x:g}")
-        column[1].yaxis.set_minor_formatter(NullFormatter())
+        label_log_axis(column[1], (1, 3))
     marks = dict[str, Any](color="none", markeredgecolor=BLACK, markersize=9)
     handles = [Line2D([], [], color=look.colour, label=look.name) for look in (_WITHOUT, _WITH)]
     handles += [

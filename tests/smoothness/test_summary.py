@@ -3,7 +3,7 @@ from dataclasses import asdict
 import pytest
 import torch
 
-from graphsct.paper.summary import summarize
+from graphsct.smoothness.summary import summarize
 
 
 def test_summary_is_that_of_the_dense_graph(graph, dense, x):

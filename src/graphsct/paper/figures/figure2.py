@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from graphsct.paper.figures.style import RED
+from graphsct.plotting.style import RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

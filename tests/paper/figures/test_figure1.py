@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from graphsct.paper.example import example_graph
-from graphsct.paper.figures.curves import NEGATIVE_SLOPE, shift_curves
+from graphsct.paper.figures.figure1 import NEGATIVE_SLOPE, shift_curves
 from graphsct.smoothness import distance_to_eigenspace
 
 SEEDS = range(5)
