@@ -1,19 +1,18 @@
-"""Which of our cells stand beside which of the paper's."""
+"""Which of our cells stand beside which of the paper's, and which share their settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
-from graphsct.paper.cell import Key
+from graphsct.paper.cell import Cell, Key, Settings
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
+from graphsct.training.config import OF_ACTIVATION
 
-__all__ = ["TRAINED", "Choice", "base_of", "control_of", "key_of", "keys_of"]
-
-#: The tables whose numbers come from training.
-TRAINED = ("depth", "heterophilic", "t-tests", "srelu", "activations", "heterophilic-std")
+__all__ = ["Choice", "base_of", "borrow", "control_of", "key_of", "keys_of"]
 
 _CITATION = ("cora", "citeseer", "pubmed", "physics", "arxiv")
 
@@ -57,6 +56,30 @@ def keys_of(table: PaperTable) -> list[Key]:
         key = key_of(cell)
         keys |= {base_of(key): None, key: None}
     return list(keys)
+
+
+def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
+    """Return the cell with the same key but a searched activation, set to that of ``key``.
+
+    Two activations are thus compared with all other settings equal. If the search chose this very
+    activation, its runs are returned too.
+
+    Args:
+        key: a cell with a fixed activation
+        cells: the cells to borrow from
+    """
+    source = cells.get(key._replace(activation=None))
+    if source is None or key.activation is None:
+        return None
+    settings = _with_activation(source.settings, key.activation)
+    found = None if source.found is None else {**source.found, "of": source.key.name}
+    same = settings == source.settings
+    return Cell(key, settings, found, source.results if same else (), versions=source.versions)
+
+
+def _with_activation(settings: Settings, activation: str) -> Settings:
+    others: dict[str, Any] = {n: None for n, owner in OF_ACTIVATION.items() if owner != activation}
+    return replace(settings, model=replace(settings.model, activation=activation, **others))
 
 
 @dataclass(frozen=True)
@@ -114,6 +137,11 @@ class Choice:
             )
         )
 
+    def includes(self, row: Any) -> bool:
+        """Whether a row of a table is among them, by those of these four fields that it has."""
+        names = ("dataset", "model", "sct", "depth")
+        return self.takes(*(getattr(row, name, None) for name in names))
+
     def keys(self, table: PaperTable) -> list[Key]:
         """The cells of a table that are among them, or an error if there is none."""
         found = [
@@ -128,8 +156,8 @@ class Choice:
     def nothing_left(self, table: PaperTable) -> ExperimentError:
         """What to raise if no cell of a table is among them."""
         return ExperimentError(
-            f"no cell of table {table.number} ({table.name}) is left by these choices; leave "
-            "some of --data, --model, --depth and --control out"
+            f"no cell of table {table.number} ({table.name}) is left by these choices; choose more "
+            "data sets, models, depths or controls"
         )
 
 

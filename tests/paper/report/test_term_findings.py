@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from graphsct.paper.report.term import term_findings
+from graphsct.paper.report.term_findings import term_findings
+from graphsct.paper.tables.learned_term import Change, Features
 
 
 @pytest.fixture
@@ -31,11 +32,17 @@ def test_every_number_is_counted(term):
 
 
 def test_what_is_not_known_is_not_counted(term):
-    dead = {"smoothness": None, "effective_rank": 0.0}
-    once = {"mean": -1.0, "low": None, "high": None, "changed": 3.0}
-    row = {**term.rows[0], "size": None, "dimensions": None, "cosine": None, "removed": once}
-    row["features"] = {"with_term": dead, "removed": dead}
-    row["base"] = {**once, "p": None}
+    dead = Features(dead=100.0, smoothness=None, effective_rank=0.0, distance=0.0)
+    once = Change(mean=-1.0, low=None, high=None, p=None, changed=3.0)
+    row = replace(
+        term.rows[0],
+        size=None,
+        dimensions=None,
+        cosine=None,
+        removed=once,
+        base=once,
+        features={"with_term": dead, "removed": dead},
+    )
     equal, size, use, undoing, smoothness = term_findings(replace(term, rows=(row,)))
     assert equal.counts == (("helps", 0), ("unclear", 1), ("hurts", 0))
     assert size.answer == "unknown % of what it is added to"
@@ -46,18 +53,19 @@ def test_what_is_not_known_is_not_counted(term):
 
 
 def test_a_term_helps_where_its_model_is_surely_worse_without_it(term):
-    changes = [(-1.0, 0.001), (2.0, 0.02), (-3.0, 0.03)]  # Holm: 0.003, 0.04 and 0.04
-    rows = []
-    for n, (mean, p) in enumerate(changes, start=3):
-        change = {"mean": mean, "low": mean - 0.5, "high": mean + 0.5, "p": p, "changed": 5.0}
-        rows.append({**term.rows[0], "n": n, "base": change})
-    equal = next(term_findings(replace(term, rows=tuple(rows))))
+    def find(*changes):
+        rows = []
+        for n, (mean, p) in enumerate(changes, start=3):
+            change = Change(mean=mean, low=mean - 0.5, high=mean + 0.5, p=p, changed=5.0)
+            rows.append(replace(term.rows[0], n=n, base=change))
+        return next(term_findings(replace(term, rows=tuple(rows))))
+
+    equal = find((-1.0, 0.001), (2.0, 0.02), (-3.0, 0.03))  # Holm: 0.003, 0.04 and 0.04
     assert equal.answer == "In 2 of 3 cells"
     assert equal.counts == (("helps", 2), ("unclear", 0), ("hurts", 1))
     assert "3 to 5 runs each. SCT helps in 2, hurts in 1, and in 0 no" in equal.text
     assert "of the gain is above zero in 2 and below in 1. The model" in equal.text
-    rows[2]["base"]["p"] = 0.2
-    assert next(term_findings(replace(term, rows=tuple(rows)))).answer == "In 1 of 3 cells"
+    assert find((-1.0, 0.001), (2.0, 0.02), (-3.0, 0.2)).answer == "In 1 of 3 cells"
 
 
 def test_nothing_measured_is_nothing_said(term):

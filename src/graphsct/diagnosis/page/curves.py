@@ -1,15 +1,14 @@
-"""Curves of a diagnosis: every measure by layer, what is not healthy shaded."""
+"""Interactive curves of a diagnosis: every measure by layer, unhealthy layers shaded."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphsct.diagnosis.diagnosis import Diagnosis
-from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.page.maps import layer_axis
+from graphsct.diagnosis.tables import middle_reach
 from graphsct.plotting.interactive import (
     BLUE,
     GREY,
@@ -22,13 +21,13 @@ from graphsct.plotting.interactive import (
     positive,
 )
 
-__all__ = ["curves", "middle_reach"]
+__all__ = ["curves"]
 
 _SHADE = "rgba(213, 74, 40, 0.16)"
 
 
 def curves(found: Diagnosis) -> list[Drawn]:
-    """One figure a measure."""
+    """Return one figure per measure."""
     sick = [number for number, state in enumerate(found.states, 1) if state != "healthy"]
     starved = [f.layers for f in found.findings if f.kind == "vanishing gradient"]
     drawn = [
@@ -40,28 +39,6 @@ def curves(found: Diagnosis) -> list[Drawn]:
         (_gradient(found), starved[0] if starved else []),
     ]
     return [_finish(found, one, bad) for one, bad in drawn]
-
-
-class Middle(NamedTuple):
-    """Between which values control could move ``s``, and where the layer stands in between."""
-
-    low: float
-    high: float
-    place: float | None
-
-
-def middle_reach(layer: LayerReport) -> Middle | None:
-    """What control could reach: medians of the live dimensions."""
-    dead = set(layer.dead)
-    live = [number for number in range(layer.channels) if number not in dead]
-    if layer.reach is None or not live:
-        return None
-    lower, upper = layer.reach.lower, layer.reach.upper
-    return Middle(
-        statistics.median(lower[number] for number in live),
-        statistics.median(upper[number] for number in live),
-        layer.reach.position,
-    )
 
 
 def _finish(found: Diagnosis, drawn: Drawn, bad: Sequence[int]) -> Drawn:
@@ -244,7 +221,7 @@ def _gradient(found: Diagnosis) -> Drawn:
 
 
 def _says(what: str, values: Sequence[float | None]) -> str:
-    """A curve in words."""
+    """Describe a curve for screen readers."""
     known = [value for value in values if value is not None]
     if not known:
         return f"{what} by layer: no dimension is alive"

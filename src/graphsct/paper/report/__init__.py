@@ -10,7 +10,7 @@ from graphsct.paper.cell import PACKAGED, read_cells
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.report.markdown import write_markdown
 from graphsct.paper.report.page import page
-from graphsct.paper.tables import build, names
+from graphsct.paper.tables import build, experiments
 
 __all__ = ["write_report"]
 
@@ -35,7 +35,7 @@ def write_report(
     Returns:
         The files that were written
     """
-    tables = {name: build(name, cells=cells, root=root) for name in names()}
+    tables = {name: build(name, cells=cells, root=root) for name in experiments()}
     drawings = list(find_drawings(figures))
     write_text(out, page(tables, list(read_cells(cells).values()), drawings))
     written = [out]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import csv
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graphsct.errors import DataError
+from graphsct.pages.tables import Column, Table
 from graphsct.paper.figures import FIGURES, write_figure
-from graphsct.paper.tables import Column, Row, Table
 
 __all__ = ["Drawing", "digest_gradients", "digest_smoothness", "find_drawings"]
 
@@ -41,7 +42,7 @@ class Drawing:
     caption: str
     svg: Path | None = None
     png: Path | None = None
-    digest: Table | None = None
+    digest: Table[Any] | None = None
     why: str | None = None
 
     @property
@@ -74,69 +75,91 @@ def _read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def digest_smoothness(cells: list[dict[str, str]]) -> Table:
-    """What becomes of each network's features from layer 14 on."""
-    rows: list[Row] = []
-    for (model, start, decay), inside in _networks(cells).items():
+@dataclass(frozen=True)
+class _Digest:
+    """A trained network, by its weights' start and the weight decay of its convolutions."""
+
+    network: str
+    start: str
+    decay: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class _SmoothnessDigest(_Digest):
+    """Deep features: test accuracy, dead dimensions in percent, median smoothness of the others."""
+
+    test: float
+    dead: float | None
+    smoothness: float | None
+
+
+@dataclass(frozen=True)
+class _GradientDigest(_Digest):
+    """Norms of the gradient at layer 0, at layer 1 and at the last layer."""
+
+    input: float
+    first: float
+    last: float
+
+
+_NETWORK: tuple[Column[Any], ...] = (
+    Column("network", "{network:s}", right=False),
+    Column("start", "{start:s}", right=False),
+    Column("weight decay", "{decay:s}"),
+)
+
+
+def digest_smoothness(cells: list[dict[str, str]]) -> Table[_SmoothnessDigest]:
+    """Summarize each network's features from layer 14 on."""
+    rows = []
+    for network, inside in _networks(cells).items():
         deep = [cell for cell in inside if int(cell["layer"]) >= _FROM_LAYER]
         alive = [float(cell["smoothness"]) for cell in deep if cell["dead"] == "0"]
         middle = statistics.median(alive) if alive else None
         rows.append(
-            {
-                "network": model,
-                "start": start,
-                "decay": decay,
-                "test": 100 * float(inside[0]["test_accuracy"]),
-                "dead": 100 * (1 - len(alive) / len(deep)) if deep else None,
-                "smoothness": middle,
-                "verdict": "smooth" if middle is None or middle >= _SMOOTH else "not smooth",
-            }
+            _SmoothnessDigest(
+                *network,
+                "smooth" if middle is None or middle >= _SMOOTH else "not smooth",
+                test=100 * float(inside[0]["test_accuracy"]),
+                dead=100 * (1 - len(alive) / len(deep)) if deep else None,
+                smoothness=middle,
+            )
         )
-    columns = (
-        *_COLUMNS,
-        Column("test accuracy, %", ("{test:.1f}",)),
-        Column("dead dimensions, %", ("{dead:.0f}",)),
+    columns: tuple[Column[_SmoothnessDigest], ...] = (
+        *_NETWORK,
+        Column("test accuracy, %", "{test:.1f}"),
+        Column("dead dimensions, %", "{dead:.0f}"),
         Column("median s of the others", ("{smoothness:.3f}", "none is left")),
-        Column("so", ("{verdict:s}",), right=False),
+        Column("so", "{verdict:s}", right=False),
     )
     notes = (f"Smooth: all dimensions are dead, or the median is at least {_SMOOTH:g}.",)
     return Table(f"From layer {_FROM_LAYER} on", columns, tuple(rows), notes)
 
 
-def digest_gradients(cells: list[dict[str, str]]) -> Table:
-    """How much of the gradient reaches the first convolution after the last epoch."""
-    rows: list[Row] = []
-    for (model, start, decay), inside in _networks(cells).items():
+def digest_gradients(cells: list[dict[str, str]]) -> Table[_GradientDigest]:
+    """Summarize how much of the gradient reaches the first convolution after the last epoch."""
+    rows = []
+    for network, inside in _networks(cells).items():
         end = max(int(cell["epoch"]) for cell in inside)
         norms = [float(cell["jacobian_norm"]) for cell in inside if int(cell["epoch"]) == end]
-        rows.append(
-            {
-                "network": model,
-                "start": start,
-                "decay": decay,
-                "input": norms[0],
-                "first": norms[1],
-                "last": norms[-1],
-                "verdict": "vanishes" if norms[1] < _VANISHED * norms[-1] else "does not vanish",
-            }
-        )
-    columns = (
-        *_COLUMNS,
-        Column("layer 0", ("{input:.2g}",)),
-        Column("layer 1", ("{first:.2g}",)),
-        Column("last layer", ("{last:.2g}",)),
-        Column("so it", ("{verdict:s}",), right=False),
+        verdict = "vanishes" if norms[1] < _VANISHED * norms[-1] else "does not vanish"
+        rows.append(_GradientDigest(*network, verdict, norms[0], norms[1], norms[-1]))
+    columns: tuple[Column[_GradientDigest], ...] = (
+        *_NETWORK,
+        Column("layer 0", "{input:.2g}"),
+        Column("layer 1", "{first:.2g}"),
+        Column("last layer", "{last:.2g}"),
+        Column("so it", "{verdict:s}", right=False),
     )
     notes = (f"Vanishes: at layer 1 it is less than {_VANISHED:g} of that at the last layer.",)
     return Table("The norm after the last epoch", columns, tuple(rows), notes)
 
 
-_COLUMNS = (
-    Column("network", ("{network:s}",), right=False),
-    Column("start", ("{start:s}",), right=False),
-    Column("weight decay", ("{decay:s}",)),
-)
-_DIGESTS = {3: digest_smoothness, 4: digest_gradients}
+_DIGESTS: dict[int, Callable[[list[dict[str, str]]], Table[Any]]] = {
+    3: digest_smoothness,
+    4: digest_gradients,
+}
 
 
 def _networks(

@@ -4,8 +4,7 @@ import pytest
 
 from graphsct.files import write_json
 from graphsct.paper.cell import Cell, Key, Settings, write_cell
-from graphsct.paper.tables import build, names
-from graphsct.paper.tables.render import to_markdown
+from graphsct.paper.tables import build, experiments
 from graphsct.paper.term import Term
 from graphsct.training import ModelConfig, TrainConfig
 
@@ -59,16 +58,16 @@ def made(tmp_path):
 def test_changes_come_in_pairs(made):
     table = made(term(TEXAS, run(0)), term(CORA, run(0), run(1, 0.9, 0.6), run(2, 0.7, 0.5)))
     cora, texas = table.rows
-    assert (cora["dataset"], cora["depth"], cora["our_depth"], cora["n"]) == ("cora", 2, 2, 3)
-    assert cora["ours"] == pytest.approx(80)
-    assert cora["removed"]["mean"] == pytest.approx(-20)
-    assert cora["removed"]["low"] == pytest.approx(-20 - 4.303 * 10 / 3**0.5, abs=0.01)
-    assert cora["removed"]["changed"] == pytest.approx(10)
-    assert cora["base"]["mean"] == pytest.approx(5)
-    assert cora["size"] == pytest.approx(6)
-    assert (cora["cosine"], cora["weights"], cora["reach"]) == (-0.5, 0.25, pytest.approx(0.4))
-    assert (texas["depth"], texas["n"], texas["removed"]["low"]) == (None, 1, None)
-    text = to_markdown(table)
+    assert (cora.dataset, cora.depth, cora.our_depth, cora.n) == ("cora", 2, 2, 3)
+    assert cora.ours == pytest.approx(80)
+    assert cora.removed.mean == pytest.approx(-20)
+    assert cora.removed.low == pytest.approx(-20 - 4.303 * 10 / 3**0.5, abs=0.01)
+    assert cora.removed.changed == pytest.approx(10)
+    assert cora.base.mean == pytest.approx(5)
+    assert cora.size == pytest.approx(6)
+    assert (cora.cosine, cora.weights, cora.reach) == (-0.5, 0.25, pytest.approx(0.4))
+    assert (texas.depth, texas.n, texas.removed.low) == (None, 1, None)
+    text = table.to_markdown()
     assert (
         "| Cora | GCN-SCT | 2 | 3 | 6.0 | 3.0 of 8 | 0.25 | 0.4 | 80.0 | -20.0 [-44.8, +4.8] |"
         in text
@@ -78,22 +77,22 @@ def test_changes_come_in_pairs(made):
 
 def test_features_and_layers(made):
     features, layers = made(term(CORA, run(0), run(1))).parts
-    assert [row["network_title"] for row in features.rows] == [
+    assert [row.network_title for row in features.rows] == [
         "with the term",
         "term removed",
         "trained without",
     ]
-    assert [row["smoothness"] for row in features.rows] == [0.5, 0.6, 0.7]
-    assert features.rows[0]["dead"] == 25
-    assert [(row["layer"], row["cosine"]) for row in layers.rows] == [(1, -0.5), (2, None)]
-    assert layers.rows[0]["removed"]["smoothness"] == 0.6
+    assert [row.smoothness for row in features.rows] == [0.5, 0.6, 0.7]
+    assert features.rows[0].dead == 25
+    assert [(row.layer, row.cosine) for row in layers.rows] == [(1, -0.5), (2, None)]
+    assert layers.rows[0].removed.smoothness == 0.6
 
 
 def test_where_all_is_dead_nothing_is_said(made):
     dead = [layer(1, None, alive=(None, None, None))]
     table = made(term(CORA, {**run(0), "layers": dead}))
-    assert (table.rows[0]["size"], table.rows[0]["cosine"]) == (None, None)
-    assert "none is left" in to_markdown(table)
+    assert (table.rows[0].size, table.rows[0].cosine) == (None, None)
+    assert "none is left" in table.to_markdown()
 
 
 def test_settings_that_changed_since_are_told(made, tmp_path):
@@ -108,4 +107,4 @@ def test_without_terms_it_says_so(tmp_path):
     table = build("term", cells=tmp_path)
     assert table.rows == table.parts == ()
     assert "No term has been measured yet" in table.notes[-1]
-    assert names()[-1] == "term" and len(names()) == 12
+    assert list(experiments())[-1] == "term" and len(experiments()) == 12

@@ -7,7 +7,7 @@ from graphsct.paper.tables import build
 
 
 def find(table, dataset, quantity):
-    (row,) = (r for r in table.rows if (r["dataset"], r["quantity"]) == (dataset, quantity))
+    (row,) = (r for r in table.rows if (r.dataset, r.quantity) == (dataset, quantity))
     return row
 
 
@@ -15,8 +15,8 @@ def test_without_files_there_are_only_the_papers_counts(tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path))
     table = build("statistics", root=tmp_path)
     assert len(table.rows) == 50
-    assert {row["ours"] for row in table.rows} == {None}
-    assert find(table, "cora", "nodes")["missing"] == "its files are not here"
+    assert {row.ours for row in table.rows} == {None}
+    assert find(table, "cora", "nodes").missing == "its files are not here"
 
 
 def test_what_loads_stands_beside_the_paper(tmp_path):
@@ -26,6 +26,6 @@ def test_what_loads_stands_beside_the_paper(tmp_path):
         (tmp_path / name).symlink_to(Path(os.environ["GRAPHSCT_DATA"]) / name)
     table = build("statistics", root=tmp_path)
     nodes = find(table, "citeseer", "nodes")
-    assert (nodes["paper"], nodes["ours"], nodes["right"], nodes["mark"]) == (3727, 3327, 3327, "*")
-    assert find(table, "cora", "edges")["counts"].startswith("the paper counts links")
-    assert find(table, "texas", "split")["ours"] == "87/59/37"
+    assert (nodes.paper, nodes.ours, nodes.right, nodes.mark) == (3727, 3327, 3327, "*")
+    assert find(table, "cora", "edges").counts.startswith("the paper counts links")
+    assert find(table, "texas", "split").ours == "87/59/37"

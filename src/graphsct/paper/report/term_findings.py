@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from graphsct.pages.tables import Table
 from graphsct.paper.report.findings import Finding
-from graphsct.paper.tables import Row, Table
+from graphsct.paper.tables.learned_term import Change, TermRow
 from graphsct.paper.tables.significance import LEVEL, holm, interval
 
 __all__ = ["term_findings"]
 
 
-def term_findings(table: Table) -> Iterator[Finding]:
+def term_findings(table: Table[TermRow]) -> Iterator[Finding]:
     """Whether the learned term helps all else equal, is small, used, undone or felt in the
     features; each cell counts once.
     """
@@ -24,13 +25,14 @@ def term_findings(table: Table) -> Iterator[Finding]:
         yield _smoothness(rows)
 
 
-def _equal(rows: Sequence[Row]) -> Finding:
-    without = [row["base"] for row in rows if row["base"]["p"] is not None]
-    adjusted = holm([change["p"] for change in without])
-    sure = [change["mean"] for change, p in zip(without, adjusted, strict=True) if p < LEVEL]
+def _equal(rows: Sequence[TermRow]) -> Finding:
+    bases = [row.base for row in rows]
+    tested = [(change.mean, change.p) for change in bases if change.p is not None]
+    adjusted = holm([p for _, p in tested])
+    sure = [mean for (mean, _), p in zip(tested, adjusted, strict=True) if p < LEVEL]
     helps, hurts = sum(mean < 0 for mean in sure), sum(mean > 0 for mean in sure)
     unclear = len(rows) - helps - hurts
-    runs = [row["n"] for row in rows]
+    runs = [row.n for row in rows]
     return Finding(
         "Does SCT help if all else is equal?",
         f"In {helps} of {len(rows)} cells",
@@ -40,42 +42,44 @@ def _equal(rows: Sequence[Row]) -> Finding:
         f"favours it: {_span(runs, 'd')} runs each. SCT helps in {helps}, "
         f"hurts in {hurts}, and in {unclear} no difference can be shown (at 5 %, "
         "pairs of runs, Holm's correction). Taken one by one, the 95 % interval of the gain is "
-        f"above zero in {sum(map(_falls, without))} and below in {sum(map(_rises, without))}. "
+        f"above zero in {sum(map(_falls, bases))} and below in {sum(map(_rises, bases))}. "
         "The model without it is "
-        f"{_average(rows, 'base')} points from the one with it, on average over the cells, and "
-        f"{_nodes(rows, 'base')} of the test nodes get another class.",
+        f"{_average(bases)} points from the one with it, on average over the cells, and "
+        f"{_nodes(bases)} of the test nodes get another class.",
         (("helps", helps), ("unclear", unclear), ("hurts", hurts)),
     )
 
 
-def _size(rows: Sequence[Row]) -> Finding:
-    carry = [100 * r["dimensions"] / r["our_hidden"] for r in rows if r["dimensions"] is not None]
-    moved = [100 * row["weights"] / row["reach"] for row in rows if row["reach"]]
+def _size(rows: Sequence[TermRow]) -> Finding:
+    carry = [100 * r.dimensions / r.our_hidden for r in rows if r.dimensions is not None]
+    moved = [100 * r.weights / r.reach for r in rows if r.reach and r.weights is not None]
     return Finding(
         "How large is the learned term?",
-        f"{_span(_known(rows, 'size'), '.1f')} % of what it is added to",
-        f"Medians over layers and runs of {len(rows)} cells, {sum(row['n'] for row in rows)} runs. "
+        f"{_span(_known(row.size for row in rows), '.1f')} % of what it is added to",
+        f"Medians over layers and runs of {len(rows)} cells, {sum(row.n for row in rows)} runs. "
         f"Of the feature dimensions, {_span(carry, '.0f')} % carry it. Its weights start at zero, "
         f"and when the epoch is chosen they have gone {_span(moved, '.1f')} % of the way that Adam "
         "can have moved them.",
     )
 
 
-def _use(rows: Sequence[Row]) -> Finding:
-    felt = {name: sum(_differs(row[name]) for row in rows) for name in ("removed", "plain")}
+def _use(rows: Sequence[TermRow]) -> Finding:
+    removed, plain = [row.removed for row in rows], [row.plain for row in rows]
+    felt = [sum(_rises(each) or _falls(each) for each in side) for side in (removed, plain)]
     return Finding(
         "Does a trained model need the term?",
-        f"Taking it out is felt in {felt['removed']} of {len(rows)} cells",
+        f"Taking it out is felt in {felt[0]} of {len(rows)} cells",
         "Felt: the 95 % interval of the change in test accuracy excludes zero. On average over the "
-        f"cells accuracy changes by {_average(rows, 'removed')} points, and "
-        f"{_nodes(rows, 'removed')} of the test nodes get another class. With a plain bias in its "
-        f"place, one constant a dimension, it changes by {_average(rows, 'plain')}, felt in "
-        f"{felt['plain']}; with the term’s dimensions shuffled, by {_average(rows, 'shuffled')}.",
+        f"cells accuracy changes by {_average(removed)} points, and "
+        f"{_nodes(removed)} of the test nodes get another class. With a plain bias in its "
+        f"place, one constant a dimension, it changes by {_average(plain)}, felt in "
+        f"{felt[1]}; with the term’s dimensions shuffled, by "
+        f"{_average(row.shuffled for row in rows)}.",
     )
 
 
-def _undoing(rows: Sequence[Row]) -> Finding:
-    turns = _known(rows, "cosine")
+def _undoing(rows: Sequence[TermRow]) -> Finding:
+    turns = _known(row.cosine for row in rows)
     return Finding(
         "Does the next layer undo the term?",
         f"In {sum(turn < 0 for turn in turns)} of {len(turns)} cells",
@@ -84,7 +88,7 @@ def _undoing(rows: Sequence[Row]) -> Finding:
     )
 
 
-def _smoothness(rows: Sequence[Row]) -> Finding:
+def _smoothness(rows: Sequence[TermRow]) -> Finding:
     return Finding(
         "Does the term change how smooth features are?",
         f"By {_span(_moves(rows, 'smoothness'), '+.3f')}",
@@ -94,13 +98,13 @@ def _smoothness(rows: Sequence[Row]) -> Finding:
     )
 
 
-def _known(rows: Sequence[Row], name: str) -> list[float]:
-    return [row[name] for row in rows if row[name] is not None]
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
-def _moves(rows: Sequence[Row], measure: str) -> list[float]:
+def _moves(rows: Sequence[TermRow], measure: str) -> list[float]:
     """How much larger a measure of the features is with the term."""
-    pairs = [[row["features"][n][measure] for n in ("with_term", "removed")] for row in rows]
+    pairs = [[getattr(row.features[n], measure) for n in ("with_term", "removed")] for row in rows]
     return [one - other for one, other in pairs if None not in (one, other)]
 
 
@@ -111,24 +115,20 @@ def _span(values: Sequence[float], digits: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def _differs(change: Row) -> bool:
-    return _rises(change) or _falls(change)
+def _rises(change: Change) -> bool:
+    return change.low is not None and change.low > 0
 
 
-def _rises(change: Row) -> bool:
-    return change["low"] is not None and bool(change["low"] > 0)
+def _falls(change: Change) -> bool:
+    return change.high is not None and change.high < 0
 
 
-def _falls(change: Row) -> bool:
-    return change["high"] is not None and bool(change["high"] < 0)
-
-
-def _average(rows: Sequence[Row], name: str) -> str:
-    means = [row[name]["mean"] for row in rows]
+def _average(changes: Iterable[Change]) -> str:
+    means = [change.mean for change in changes]
     mean, bounds = sum(means) / len(means), interval(means)
     within = "" if bounds is None else f" [{bounds[0]:+z.1f}, {bounds[1]:+z.1f}]"
     return f"{mean:+z.1f}{within}"
 
 
-def _nodes(rows: Sequence[Row], name: str) -> str:
-    return f"{sum(row[name]['changed'] for row in rows) / len(rows):.1f} %"
+def _nodes(changes: Sequence[Change]) -> str:
+    return f"{sum(change.changed for change in changes) / len(changes):.1f} %"

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from graphsct.paper.report.words import summary
-from graphsct.paper.tables import build, names
+from graphsct.paper.report.summary import summary
+from graphsct.paper.tables import build, experiments
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_the_verdict_comes_first(tables, found):
 
 def test_weak_bases_are_named(tables):
     def lift(name):
-        rows = [row | {"difference": 0.0 if row["sct"] else 9.0} for row in tables[name].rows]
+        rows = [replace(row, difference=0.0 if row.sct else 9.0) for row in tables[name].rows]
         return replace(tables[name], rows=tuple(rows))
 
     first = summary({**tables, **{name: lift(name) for name in ("depth", "heterophilic")}}, [])[0]
@@ -42,7 +42,7 @@ def test_weak_bases_are_named(tables):
 def test_the_verdict_depends_on_how_often_it_helps(tables, verdicts, answer):
     left = iter(verdicts)
     rows = [
-        row | {"gain": row["gain"] | {"verdict": next(left)}} if row["gain"] else row
+        replace(row, gain=replace(row.gain, verdict=next(left))) if row.gain else row
         for row in tables["depth"].rows
     ]
     without = replace(tables["heterophilic"], rows=())
@@ -81,13 +81,13 @@ def test_the_rest_is_counted(found):
 def test_figures_are_digested(found, drawings):
     smooth = found["Do features become smooth deep down?"]
     rows = drawings[2].digest.rows
-    number = sum(r["verdict"] == "smooth" for r in rows if r["network"] == "GCN")
+    number = sum(r.verdict == "smooth" for r in rows if r.network == "GCN")
     assert smooth.answer.startswith(f"GCN in {number} of 3, GCN-SCT in ")
     assert "GCNII-SCT in 0 of 1" in found["Do gradients vanish?"].text
 
 
 def test_without_any_run(tmp_path):
-    tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in names()}
+    tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in experiments()}
     findings = summary(tables, [])
     assert [finding.answer for finding in findings[:3]] == 3 * ["Not known yet"]
     assert [finding.question for finding in findings[3:]] == [
@@ -97,19 +97,17 @@ def test_without_any_run(tmp_path):
 
 
 def test_statistics_that_differ_need_a_reason(tables):
+    first = tables["statistics"].rows[0]
     rows = [
-        {"quantity": "nodes", "paper": 5, "ours": 5, "why": None, "counts": None},
-        {
-            "quantity": "edges",
-            "paper": 9,
-            "ours": 8,
-            "why": None,
-            "counts": "with loops",
-        },
-        {"quantity": "nodes", "paper": 7, "ours": 6, "why": "a misprint", "counts": None},
-        {"quantity": "classes", "paper": 3, "ours": 2, "why": None, "counts": None},
-        {"quantity": "classes", "paper": 3, "ours": None, "why": None, "counts": None},
-        {"quantity": "split", "paper": "1/1/1", "ours": "2/2/2", "why": None, "counts": None},
+        replace(first, quantity=quantity, paper=paper, ours=ours, why=why, counts=counts)
+        for quantity, paper, ours, why, counts in (
+            ("nodes", 5, 5, None, None),
+            ("edges", 9, 8, None, "with loops"),
+            ("nodes", 7, 6, "a misprint", None),
+            ("classes", 3, 2, None, None),
+            ("classes", 3, None, None, None),
+            ("split", "1/1/1", "2/2/2", None, None),
+        )
     ]
     changed = {**tables, "statistics": replace(tables["statistics"], rows=tuple(rows))}
     (text,) = [f.text for f in summary(changed, []) if f.question.startswith("Are models")]
@@ -120,7 +118,7 @@ def test_statistics_that_differ_need_a_reason(tables):
 def test_the_best_model_is_chosen_by_validation(tables):
     rows = tables["depth"].rows
     better = [
-        row | {"validation": 90.0} if row["cell"] == "cora-gcn-pooled-16" else row for row in rows
+        replace(row, validation=90.0) if row.cell == "cora-gcn-pooled-16" else row for row in rows
     ]
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(better))}
     (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
@@ -131,7 +129,7 @@ def test_the_best_model_is_chosen_by_validation(tables):
 
 
 def test_narrow_networks_are_counted_apart(tables):
-    rows = [row | {"our_limit": 16 if row["depth"] == 16 else 64} for row in tables["depth"].rows]
+    rows = [replace(row, our_limit=16 if row.depth == 16 else 64) for row in tables["depth"].rows]
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
     text = summary(changed, [])[1].text
     assert text.endswith(

@@ -14,9 +14,7 @@ def row(control, ours, layers=8, width=16):
 
 
 def find(table, sct):
-    (found,) = (
-        r for r in table.rows if (r["dataset"], r["model"], r["sct"]) == ("texas", "gcn", sct)
-    )
+    (found,) = (r for r in table.rows if (r.dataset, r.model, r.sct) == ("texas", "gcn", sct))
     return found
 
 
@@ -25,12 +23,12 @@ def test_times_and_what_control_costs(tmp_path):
     table = build("time", cells=tmp_path)
     assert len(table.rows) == 20
     without, with_control = find(table, False), find(table, True)
-    assert (without["paper"], without["ours"], without["pyg"]) == (13.0, 2.0, 8.0)
-    assert with_control["our_cost"] == 1.5
-    assert with_control["paper_cost"] == pytest.approx(17 / 13)
-    assert without["our_cost"] is None
-    others = [r for r in table.rows if r["dataset"] != "texas"]
-    assert {r["missing"] for r in others} == {"nobody has measured it yet"}
+    assert (without.paper, without.ours, without.pyg) == (13.0, 2.0, 8.0)
+    assert with_control.our_cost == 1.5
+    assert with_control.paper_cost == pytest.approx(17 / 13)
+    assert without.our_cost is None
+    others = [r for r in table.rows if r.dataset != "texas"]
+    assert {r.missing for r in others} == {"nobody has measured it yet"}
 
 
 def test_the_most_accurate_models_are_those_of_the_cells(make, tmp_path):
@@ -39,7 +37,7 @@ def test_the_most_accurate_models_are_those_of_the_cells(make, tmp_path):
     rows = [row(None, 5.0, layers=2), row(None, 2.5, layers=4, width=32)]
     write_json(tmp_path / "times" / "time-best.json", {"rows": rows})
     found = find(build("time-best", cells=tmp_path), False)
-    assert (found["paper"], found["ours"], found["our_depth"]) == (7.0, 2.5, 4)
+    assert (found.paper, found.ours, found.our_depth) == (7.0, 2.5, 4)
     assert find_table("table3").name == "time-best"
 
 

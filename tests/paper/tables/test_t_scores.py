@@ -18,20 +18,20 @@ def table(make, tmp_path):
 def test_welchs_t_and_the_papers_formula(table):
     row = table.rows[0]
     expected = stats.ttest_ind(WITH, WITHOUT, equal_var=False)
-    assert (row["cell"], row["paper"], row["n"]) == (SCT.name, 13.77, 3)
-    assert row["ours"] == pytest.approx(expected.statistic)
-    assert row["gain"]["p"] == pytest.approx(expected.pvalue)
+    assert (row.cell, row.paper, row.n) == (SCT.name, 13.77, 3)
+    assert row.ours == pytest.approx(expected.statistic)
+    assert row.gain.p == pytest.approx(expected.pvalue)
     # With as many runs in both, the two differ in the number of runs only.
-    assert row["t_of_100"] == pytest.approx(expected.statistic * (100 / 3) ** 0.5)
+    assert row.t_of_100 == pytest.approx(expected.statistic * (100 / 3) ** 0.5)
 
 
 def test_scores_that_nobody_has_run_say_so(table):
     assert len(table.rows) == 36
-    assert {row["missing"] for row in table.rows[1:]} == {"nobody has run it yet"}
+    assert {row.missing for row in table.rows[1:]} == {"nobody has run it yet"}
 
 
 def test_signs_that_contradict_the_main_table_are_marked(table):
-    marked = {(row["dataset"], row["model"], row["depth"]) for row in table.rows if row["mark"]}
+    marked = {(row.dataset, row.model, row.depth) for row in table.rows if row.mark}
     assert marked == {
         ("cora", "egnn", 16),
         ("citeseer", "gcn", 2),
