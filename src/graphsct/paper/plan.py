@@ -18,7 +18,7 @@ _CITATION = ("cora", "citeseer", "pubmed", "physics", "arxiv")
 
 
 def key_of(cell: PaperCell) -> Key:
-    """Our cell beside one of the paper's.
+    """Return our cell beside one of the paper's.
 
     EGNN has SReLU unless it has SCT; on the heterophilic sets all have leaky ReLU.
 
@@ -35,14 +35,14 @@ def key_of(cell: PaperCell) -> Key:
 
 
 def control_of(model: str, dataset: str = "") -> str:
-    """What SCT is, by the paper's table of sizes: ``pooled`` for GCN and on Ogbn-arxiv, else
-    ``gated``.
+    """Return the control that is SCT in the paper's table of sizes: ``pooled`` for GCN and on
+    Ogbn-arxiv, otherwise ``gated``.
     """
     return "pooled" if model == "gcn" or dataset == "arxiv" else "gated"
 
 
 def base_of(key: Key) -> Key:
-    """The same without control, in the activation of the paper's rows without SCT."""
+    """Return the cell without control, with the activation of the paper's rows without SCT."""
     activation = "srelu" if key.model == "egnn" else None
     if key.dataset not in _CITATION:
         activation = "leaky_relu"
@@ -50,7 +50,7 @@ def base_of(key: Key) -> Key:
 
 
 def keys_of(table: PaperTable) -> list[Key]:
-    """All cells that a table needs, each after the one without control that it is compared with."""
+    """Return all cells of a table, each after the cell without control that is its base."""
     keys: dict[Key, None] = {}
     for cell in table.cells:
         key = key_of(cell)
@@ -84,7 +84,7 @@ def _with_activation(settings: Settings, activation: str) -> Settings:
 
 @dataclass(frozen=True)
 class Choice:
-    """Some of a table's cells; what is empty leaves all.
+    """A choice of a table's cells; an empty field chooses all.
 
     Args:
         datasets: by our names
@@ -126,7 +126,7 @@ class Choice:
     def takes(
         self, dataset: str | None, model: str | None, sct: bool | None, depth: int | None
     ) -> bool:
-        """Whether a cell is among them; what a table does not tell is never left out."""
+        """Whether a cell is chosen; a value that the table does not tell excludes nothing."""
         return all(
             given is None or not chosen or given in chosen
             for given, chosen in (
@@ -138,12 +138,12 @@ class Choice:
         )
 
     def includes(self, row: Any) -> bool:
-        """Whether a row of a table is among them, by those of these four fields that it has."""
+        """Whether a row of a table is chosen, by its data set, model, SCT and depth."""
         names = ("dataset", "model", "sct", "depth")
         return self.takes(*(getattr(row, name, None) for name in names))
 
     def keys(self, table: PaperTable) -> list[Key]:
-        """The cells of a table that are among them, or an error if there is none."""
+        """Return the chosen cells of a table, or raise an error if there is none."""
         found = [
             key
             for key in keys_of(table)
@@ -154,7 +154,7 @@ class Choice:
         return found
 
     def nothing_left(self, table: PaperTable) -> ExperimentError:
-        """What to raise if no cell of a table is among them."""
+        """Return the error for a choice without any cell of a table."""
         return ExperimentError(
             f"no cell of table {table.number} ({table.name}) is left by these choices; choose more "
             "data sets, models, depths or controls"

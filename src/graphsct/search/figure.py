@@ -1,4 +1,4 @@
-"""What a search has tried, and what each setting has to do with the score."""
+"""The figure of a search: the score of every trial, and its dependence on each setting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Trials:
     """The trials of a search.
 
     Args:
-        rows: one for each, as in its ``trials.jsonl``
+        rows: one per trial, as in ``trials.jsonl``
         select: ``val_accuracy`` or ``val_loss``
     """
 
@@ -39,22 +39,22 @@ class Trials:
 
     @classmethod
     def read(cls, folder: Path) -> Trials:
-        """Those in the folder of a search."""
+        """Read the trials in the folder of a search."""
         lines = (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()
         best = json.loads((folder / "best.json").read_text(encoding="utf-8"))
         return cls([json.loads(line) for line in lines], best["task"]["select"])
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row a trial."""
+        """Return one row per trial."""
         return {name: [row.get(name) for row in self.rows] for name in self._names}
 
     @property
     def _names(self) -> list[str]:
-        """All names; a trial does not have what would change nothing."""
+        """All names; a trial lacks settings that would not affect it."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def scores(self, state: str, having: str = "trial") -> tuple[list[dict[str, Any]], Any]:
-        """Trials that ended so and have a setting, and their scores."""
+        """Return the trials with a state and a setting, and their scores."""
         rows = [row for row in self.rows if row["state"] == state and having in row]
         return rows, self._scaled(rows, self.select)
 
@@ -64,8 +64,8 @@ class Trials:
 
     @property
     def best(self) -> dict[str, Any]:
-        """That with the best score, in the finals if there were any; of equal ones that with the
-        better second measure.
+        """The trial with the best score, in the finals if there were any; the other measure
+        decides between equal ones.
         """
         signs = {"val_accuracy": -1, "val_loss": 1}
         order = sorted(signs, key=lambda name: name != self.select)
@@ -75,14 +75,14 @@ class Trials:
         return min(rows, key=lambda row: [signs[name] * row[before + name] for name in order])
 
     def finals(self) -> tuple[list[dict[str, Any]], Any]:
-        """Trials that were in the finals and came to their end there, and their scores."""
+        """Return the trials that finished the finals, and their scores."""
         name = f"final_{self.select}"
         rows = [row for row in self.rows if row.get(name) is not None]
         return rows, self._scaled(rows, name)
 
     @property
     def settings(self) -> dict[str, list[Any]]:
-        """What was chosen in more than one way, and how."""
+        """The values of every setting that varies."""
         names = [name for name in self._names if name not in _NOT_CHOSEN]
         tried = {n: sorted({r[n] for r in self.rows if r.get(n) is not None}) for n in names}
         return {name: values for name, values in tried.items() if len(values) > 1}
@@ -96,7 +96,7 @@ def write_search(folder: Path) -> list[Path]:
 
 
 def draw_search(trials: Trials) -> Figure:
-    """The score of every trial and the best so far; below, the scores by each setting."""
+    """Draw the score of every trial and the best so far; below, the scores by each setting."""
     from matplotlib.figure import Figure
 
     settings = trials.settings
@@ -145,7 +145,7 @@ _HOLLOW: dict[str, Any] = dict(s=26, facecolors="none", edgecolors=GREY, lw=1)
 
 
 def _limits(trials: Trials, scores: Any) -> tuple[float, float]:
-    """From the best to below the worse quarter, so that good trials can be told apart."""
+    """Limits from the best to below the worst quarter, so that good trials can be told apart."""
     sign = 1 if trials.select == "val_accuracy" else -1
     best, quarter = (sign * scores).max(), np.quantile(sign * scores, 0.25)
     room = best - quarter or 0.1 * abs(best) or 1.0

@@ -1,4 +1,4 @@
-"""All measures of some features at once, as plain numbers for tables and files."""
+"""All measures of features at once, as plain numbers for tables and files."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Summary", "summarize"]
 
 @dataclass(frozen=True)
 class Summary:
-    """How smooth features of shape ``(n, d)`` are.
+    """The smoothness of features of shape ``(n, d)``.
 
     Args:
-        dimensions: their number d
-        dead: how many of them are zero at every node
-        smoothness: median normalized smoothness of the others, ``None`` if there are none; dead
-            dimensions count as 1 by definition and would hide what the others do
+        dimensions: number of dimensions, d
+        dead: number of dimensions that are zero at every node
+        smoothness: median normalized smoothness of live dimensions, ``None`` if there are none; dead
+            dimensions have 1 by definition and would hide the others
         distance: distance to the eigenspace
-        dirichlet_energy: not free of scale, like the distance
-        normalized_dirichlet_energy: free of scale, in ``[0, 2)``
+        dirichlet_energy: depends on the scale, like the distance
+        normalized_dirichlet_energy: independent of the scale, in ``[0, 2)``
         effective_rank: between 1 and ``min(n, d)``, 0 if all are dead
     """
 

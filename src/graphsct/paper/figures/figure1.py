@@ -1,4 +1,4 @@
-r"""Figure 1: what a shift of the input does to the smoothness of the output (section 4.1).
+r"""Figure 1: the effect of a shift of the input on the smoothness of the output (section 4.1).
 
 The input is :math:`\mathbf z(\alpha) = \mathbf z - \alpha \mathbf e`. The axis is :math:`\alpha /
 c` with :math:`c = \|\tilde{\mathbf D}^{1/2} \mathbf u\|`, the shift of :math:`\mathbf x =
@@ -45,7 +45,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class ShiftCurves:
-    r"""What figure 1 shows.
+    r"""The data of figure 1.
 
     Args:
         alpha: the shifts in increasing order; shape: ``(k,)``
@@ -67,7 +67,7 @@ class ShiftCurves:
     leaky_relu_zero: float
 
     def columns(self) -> dict[str, Any]:
-        """One row a shift."""
+        """Return one row per shift."""
         table = {"alpha_over_c": self.alpha / self.scale, "alpha": self.alpha}
         for measure in ("distance", "smoothness"):
             curves = getattr(self, measure)
@@ -112,7 +112,7 @@ def _distance(x: Tensor, graph: Graph) -> Tensor:
 
 
 def draw(data: ShiftCurves) -> Figure:
-    """Distances on the left, normalized smoothness on the right."""
+    """Draw distances on the left, normalized smoothness on the right."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

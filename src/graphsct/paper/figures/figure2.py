@@ -1,4 +1,4 @@
-r"""Figure 2: what the shift does to features over many layers (section 6.1).
+r"""Figure 2: the effect of the shift on features over many layers (section 6.1).
 
 Two nodes with one feature each are a point in the plane, so that a network is a trajectory:
 :math:`\mathbf h \leftarrow \sigma(w \mathbf h \mathbf G + \alpha \mathbf e)` with ReLU.
@@ -61,7 +61,7 @@ class Trajectories:
         return norm
 
     def columns(self) -> dict[str, Any]:
-        """One row a point."""
+        """Return one row per point."""
         alpha, start, layer = np.indices(self.h.shape[:-1]).reshape(3, -1)
         return {
             "alpha": self.alpha[alpha],
@@ -87,7 +87,7 @@ def trajectories() -> Trajectories:
 
 
 def draw(data: Trajectories) -> Figure:
-    """One panel a shift, all with the same axes and colours."""
+    """Draw one panel per shift, all with the same axes and colours."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -149,7 +149,7 @@ def _draw_panel(axes: Axes, data: Trajectories, k: int, shades: Colormap, scale:
 
 
 def _draw_arrows(axes: Axes, h: Array, shades: Colormap, scale: Normalize) -> None:
-    """Arrow heads in the middle of the first three steps, where these are long enough."""
+    """Draw arrow heads in the middle of the first three steps, if these are long enough."""
     steps = np.stack([h[:, :3], h[:, 1:4]], axis=2).reshape(-1, 2, 2)
     for tail, head in steps:
         middle, length = (tail + head) / 2, np.linalg.norm(head - tail)
@@ -171,7 +171,7 @@ def _draw_arrows(axes: Axes, h: Array, shades: Colormap, scale: Normalize) -> No
 
 
 def _pieces(h: Array) -> Array:
-    """Steps cut so short that each piece has one colour, those that are seen;
+    """Visible steps, cut into pieces of one colour each;
     shapes: ``(trajectories, layers + 1, 2) -> (pieces, 2, 2)``.
     """
     t = np.linspace(0, 1, _PIECES + 1)[:, None]
@@ -181,7 +181,7 @@ def _pieces(h: Array) -> Array:
 
 
 def _visible(points: Array) -> Array:
-    """Leave out what is wholly above the panel, where trajectories run on."""
+    """Leave out points and pieces above the panel, where trajectories run on."""
     lowest = points[..., 1].reshape(len(points), -1).min(1)
     kept: Array = points[lowest <= _YLIM[1]]
     return kept

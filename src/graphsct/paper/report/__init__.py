@@ -1,4 +1,4 @@
-"""Everything about the paper and our runs, as one HTML page and as Markdown."""
+"""The report: the paper and our runs as one HTML page and as Markdown."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def write_report(
     markdown: Path | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
-    """Write a report.
+    """Write the report.
 
     Args:
         out: the HTML page
         cells: folder of our cells
-        figures: folder of ``graphsct figure``; what is not there is drawn
+        figures: folder of ``graphsct figure``; missing figures are drawn
         markdown: the same as Markdown, with its images in a folder ``images`` beside it
         root: folder with the raw files of data sets, which the table of statistics counts
 

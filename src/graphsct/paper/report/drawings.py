@@ -1,4 +1,4 @@
-"""The figures of a report: files of ``graphsct figure``, drawn if they are not there yet."""
+"""The figures of a report: files of ``graphsct figure``, drawn where they do not exist."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from graphsct.paper.figures import FIGURES, write_figure
 
 __all__ = ["Drawing", "digest_gradients", "digest_smoothness", "find_drawings"]
 
-#: From where on the paper finds the features of a deep GCN smooth, and how smooth that is here.
+#: The layer from which the paper finds a deep GCN smooth, and the smoothness that counts here.
 _FROM_LAYER = 14
 _SMOOTH = 0.95
-#: The share of the last layer's gradient below which that of the first is called vanished.
+#: The gradient of layer 1 has vanished below this share of the last layer's.
 _VANISHED = 1e-3
 
 
@@ -28,13 +28,13 @@ class Drawing:
     """A figure on a page.
 
     Args:
-        number: in the paper
-        title: what it shows
+        number: its number in the paper
+        title: its subject
         caption: what there is to see
         svg: the drawing, ``None`` if there is none
-        png: the same
-        digest: its data in short, if that helps
-        why: why there is no drawing
+        png: the same drawing
+        digest: a table that summarizes its data
+        why: the reason for a missing drawing
     """
 
     number: int
@@ -47,13 +47,13 @@ class Drawing:
 
     @property
     def source(self) -> str:
-        """The drawing as an address that holds it."""
+        """The drawing as a data URL."""
         assert self.svg is not None
         return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.read_bytes()).decode()}"
 
 
 def find_drawings(folder: Path) -> Iterator[Drawing]:
-    """All figures, from a folder if they are there, else drawn into it.
+    """Yield all figures from a folder, drawing those that do not exist.
 
     A figure whose data set is missing says so instead.
     """

@@ -1,4 +1,4 @@
-"""What our runs say about the paper's claims: counts over the rows of its tables."""
+"""The evidence for and against the paper's claims: counts over the rows of its tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLAIMED = ("depth", "srelu", "heterophilic")
 
 @dataclass(frozen=True)
 class Finding:
-    """A question about the paper and what our runs answer.
+    """A question about the paper and the answer of our runs.
 
     Args:
         question: in a few words
@@ -51,18 +51,18 @@ class Effect:
     """SCT against its base, over pairs that both have our runs.
 
     Args:
-        printed: pairs of the paper
-        printed_up: those in which it prints a gain
-        pairs: of ours
-        fair: those whose settings were searched with one budget
-        helps: in how many, by Holm's correction
-        hurts: in how many, by Holm's correction
-        above: in how many the 95% interval of the pair alone is above zero
-        below: in how many it is below
-        mean: gain of ours, ``None`` without pairs
-        paper_mean: the paper's gain over the same pairs
-        best: the row with the largest gain of ours
-        worst: that with the smallest
+        printed: pairs in the paper
+        printed_up: pairs in which the paper prints a gain
+        pairs: pairs with runs of ours
+        fair: pairs whose settings were searched with one budget
+        helps: pairs in which SCT helps, by Holm's correction
+        hurts: pairs in which it hurts, by Holm's correction
+        above: pairs whose own 95% interval is above zero
+        below: pairs whose own 95% interval is below zero
+        mean: mean gain of ours, ``None`` without pairs
+        paper_mean: mean gain of the paper over the same pairs
+        best: the row with our largest gain
+        worst: the row with our smallest gain
     """
 
     printed: int
@@ -80,7 +80,7 @@ class Effect:
 
     @property
     def unclear(self) -> int:
-        """In how many pairs no difference can be shown."""
+        """Pairs in which no difference can be shown."""
         return self.pairs - self.helps - self.hurts
 
 

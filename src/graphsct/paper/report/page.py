@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from graphsct import __version__
 from graphsct.pages import render
-from graphsct.pages.tables import Table
+from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import Cell
 from graphsct.paper.paper import MODELS
 from graphsct.paper.report.drawings import Drawing
@@ -16,6 +17,7 @@ from graphsct.paper.report.findings import CLAIMED, breakdown
 from graphsct.paper.report.plots import BASE, SCT, depth_plots, gain_plots
 from graphsct.paper.report.summary import summary
 from graphsct.paper.tables.rows import VERDICTS
+from graphsct.training.words import SELECT
 
 __all__ = ["TITLE", "page"]
 
@@ -25,11 +27,11 @@ TITLE = "The paper’s claims, run again"
 def page(
     tables: Mapping[str, Table[Any]], cells: Sequence[Cell], drawings: Sequence[Drawing]
 ) -> str:
-    """Everything on one page.
+    """Return the whole report as one page.
 
     Args:
         tables: all of the paper, by their plain names
-        cells: those of ours that the tables are made of
+        cells: our cells, from which the tables are built
         drawings: all figures
     """
     return render(
@@ -50,7 +52,7 @@ def page(
 
 
 def _describe(cell: Cell) -> dict[str, Any]:
-    """Everything about a cell; settings that were left to the model are left out."""
+    """Describe a cell; settings that were left to the model are left out."""
     settings = cell.settings.to_dict()
     settings["model"] = {k: v for k, v in settings["model"].items() if v is not None}
     key = cell.key
@@ -62,5 +64,32 @@ def _describe(cell: Cell) -> dict[str, Any]:
         "settings": json.dumps(settings, indent=2),
         "found": None if cell.found is None else json.dumps(cell.found, indent=2),
         "versions": None if cell.versions is None else json.dumps(cell.versions, indent=2),
-        "results": cell.results,
+        "runs": Table(f"Runs of {key.name}", _RUNS, tuple(_Run(**run) for run in cell.results)),
     }
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run of a cell, as it is stored."""
+
+    select: str
+    seed: int
+    split: int | None
+    test_accuracy: float
+    val_accuracy: float
+    val_loss: float
+    best_epoch: int
+    epochs: int
+    seconds: float
+
+
+_RUNS: tuple[Column[_Run], ...] = (
+    Column("epoch selected by", lambda run: SELECT[run.select], right=False),
+    Column("seed", "{seed:d}"),
+    Column("split", "{split:d}"),
+    Column("test, %", lambda run: f"{100 * run.test_accuracy:.1f}"),
+    Column("validation, %", lambda run: f"{100 * run.val_accuracy:.1f}"),
+    Column("epoch", "{best_epoch:d}"),
+    Column("of", "{epochs:d}"),
+    Column("seconds", "{seconds:.1f}"),
+)

@@ -1,4 +1,4 @@
-"""The summary in words; every number in it is counted, none is written down."""
+"""The summary of a report; every number in it is counted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def summary(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> li
     """Findings, the most important first.
 
     Args:
-        tables: all of :func:`graphsct.paper.tables.build` by their plain names
+        tables: all tables by their plain names
         drawings: all figures
     """
     return [
@@ -71,17 +71,18 @@ def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[Finding]:
     )
     weak = all(base > max(ours, 0) for base, ours in beside.values())
     yield Finding(
-        "What of the paper holds?",
+        "Which claims of the paper hold?",
         _answer(found),
-        f"{exact(sizes)} of {len(sizes.rows)} models have its size to the digit. In the "
-        f"{found.pairs} pairs of tables 1 and 2 that we ran, it prints a gain of "
+        f"{exact(sizes)} of {len(sizes.rows)} models have the paper's size to the digit. In the "
+        f"{found.pairs} pairs of tables 1 and 2 that we ran, the paper prints a gain of "
         f"{found.paper_mean:+z.1f} points on "
         f"average. Where a model with SCT and its base are tuned alike, the gain is "
         f"{found.mean:+z.1f} points: SCT helps in {found.helps}, hurts in {found.hurts}, and in "
-        f"{found.unclear} no difference can be shown. That is about runs in the settings found; "
-        "another search finds others, and a gain of a point may go with them."
-        + (f" Our accuracies differ from its own {means}." if beside else "")
-        + (" So what it compares with is weaker than it need be." if beside and weak else ""),
+        f"{found.unclear} no difference can be shown. These counts are about runs with the "
+        "settings that were found; another search finds others, and a gain of a point may vanish "
+        "with them."
+        + (f" Our accuracies differ from the paper's {means}." if beside else "")
+        + (" So the paper's baselines are weaker than they need to be." if beside and weak else ""),
     )
 
 
@@ -93,7 +94,7 @@ def _answer(found: Effect) -> str:
 
 
 def _beside(rows: Sequence[AccuracyRow]) -> tuple[Any, Any]:
-    """How far our means are from the printed numbers, without SCT and with it."""
+    """Mean differences from the printed numbers, without SCT and with it."""
     base, ours = (agreement(row for row in rows if row.sct is sct).mean for sct in (False, True))
     return base, ours
 
@@ -120,7 +121,7 @@ def _effect(found: Effect) -> str:
     return (
         f"We ran {found.pairs} of them, {fair} tuned with one budget for both sides: SCT helps in "
         f"{found.helps}, hurts in {found.hurts}, and in {found.unclear} no difference can be shown "
-        "(at 5 %, Holm's correction). Taken one by one, the 95 % interval is above zero in "
+        "(at 5 %, Holm's correction). Pair by pair, the 95 % interval is above zero in "
         f"{found.above} and below in {found.below}. The mean gain is {found.mean:+z.1f} points, in "
         f"the paper {found.paper_mean:+z.1f} for the same pairs. It goes from {_pair(found.worst)} "
         f"to {_pair(found.best)}."
@@ -128,7 +129,7 @@ def _effect(found: Effect) -> str:
 
 
 def _widths(rows: Sequence[AccuracyRow]) -> str:
-    """Where it helps or hurts, by how wide networks could be; empty if that tells nothing."""
+    """Count where SCT helps or hurts by the width of networks; empty if that tells nothing."""
     groups: dict[str, list[AccuracyRow]] = {}
     for row in rows:
         if row.gain:
@@ -143,7 +144,7 @@ def _widths(rows: Sequence[AccuracyRow]) -> str:
         f"{part.mean:+z.1f} points on average"
         for kind, part in counted.items()
     )
-    return f" By the width that the search was allowed: {'; '.join(parts)}."
+    return f" By the largest width in the search: {'; '.join(parts)}."
 
 
 def _pair(row: AccuracyRow) -> str:
@@ -184,7 +185,7 @@ def _agreement(found: Agreement) -> str:
 
 
 def _best(table: Table[AccuracyRow]) -> Iterator[Finding]:
-    """The model with SCT that validation would take, for each data set."""
+    """The model with SCT that validation selects, for each data set."""
     parts = []
     reached = 0
     ran = [row for row in table.rows if row.verdict is not None]
@@ -195,7 +196,7 @@ def _best(table: Table[AccuracyRow]) -> Iterator[Finding]:
         assert taken is not None
         others = {
             "ours without SCT": _chosen(ran, title, sct=False),
-            "with SCT and epochs chosen by validation loss": _chosen(
+            "with SCT and epochs selected by validation loss": _chosen(
                 _by_loss(table), title, sct=True
             ),
         }
@@ -207,8 +208,8 @@ def _best(table: Table[AccuracyRow]) -> Iterator[Finding]:
         yield Finding(
             "How good is the best model with SCT?",
             f"As good as the paper's on {reached} of {len(parts)} sets",
-            "Validation accuracy chooses model and depth, as a mean over the runs, and the epoch "
-            "if nothing else is said. " + "; ".join(parts) + ".",
+            "Mean validation accuracy selects model and depth; validation accuracy selects the "
+            "epoch unless stated otherwise. " + "; ".join(parts) + ".",
         )
 
 
@@ -219,7 +220,7 @@ def _chosen(rows: Iterable[AccuracyRow], title: str, *, sct: bool) -> AccuracyRo
 
 
 def _by_loss(table: Table[AccuracyRow]) -> list[AccuracyRow]:
-    """The rows of deep cells whose epoch validation loss chose."""
+    """The rows of deep cells whose epoch was selected by validation loss."""
     rows = [row for part in table.parts for row in part.rows if isinstance(row, AccuracyRow)]
     return [row for row in rows if row.select == "val_loss"]
 
@@ -229,7 +230,7 @@ def _taken(row: AccuracyRow) -> str:
 
 
 def _rules(table: Table[AccuracyRow]) -> Iterator[Finding]:
-    """Whether the rule that chooses the epoch decides the verdict."""
+    """Whether the rule that selects the epoch decides the verdict."""
     by_loss = {row.cell: row.gain for row in _by_loss(table) if row.gain}
     pairs = [
         (row.gain, by_loss[row.cell]) for row in table.rows if row.gain and row.cell in by_loss
@@ -238,9 +239,10 @@ def _rules(table: Table[AccuracyRow]) -> Iterator[Finding]:
         return
     changed = sum(one.verdict != other.verdict for one, other in pairs)
     yield Finding(
-        "Does it matter what chooses the epoch?",
+        "Does it matter which rule selects the epoch?",
         f"In {changed} of {len(pairs)} deep pairs",
-        "So many get another verdict when validation loss chooses instead of validation accuracy.",
+        "This many verdicts change when validation loss instead of validation accuracy selects the "
+        "epoch.",
     )
 
 
@@ -249,8 +251,8 @@ def _smoothness(digest: Table[Any]) -> Finding:
     return Finding(
         "Do features become smooth deep down?",
         f"{_share(digest, 'GCN', 'smooth')}, {_share(digest, 'GCN-SCT', 'smooth')} settings",
-        "The paper (figure 3) finds those of a 32-layer GCN smooth from layer 14 on, and those of "
-        "GCN-SCT not. It does not say how the weights started; we tried several settings. In these "
+        "The paper (figure 3) finds the features of a 32-layer GCN smooth from layer 14 on, and those "
+        "of GCN-SCT not. It does not say how the weights started; we tried several settings. In these "
         f"layers {min(dead):.0f} to {max(dead):.0f} % of the dimensions are dead, and so smooth by "
         "definition only.",
     )
@@ -261,8 +263,10 @@ def _gradients(digest: Table[Any]) -> Finding:
     return Finding(
         "Do gradients vanish?",
         f"{_share(digest, 'GCN', 'vanishes')}, {_share(digest, 'GCN-SCT', 'vanishes')} settings",
-        "The paper (figure 4) finds that they do in GCN and GCN-SCT, and in no other. Settings in "
-        "which they do: " + ", ".join(_share(digest, name, "vanishes") for name in names) + ".",
+        "The paper (figure 4) finds that they vanish in GCN and GCN-SCT, and in no other network. "
+        "Settings in which they vanish: "
+        + ", ".join(_share(digest, name, "vanishes") for name in names)
+        + ".",
     )
 
 
@@ -277,7 +281,7 @@ def _share(digest: Table[Any], name: str, verdict: str) -> str:
 def _counts(tables: Mapping[str, Table[Any]]) -> Finding:
     sizes = tables["sizes"]
     same, printed = exact(sizes), len(sizes.rows)
-    text = f"Of {printed} model sizes that the paper prints, {same} are ours to the digit."
+    text = f"Of {printed} model sizes that the paper prints, {same} equal ours to the digit."
     counted = [row for row in tables["statistics"].rows if row.quantity != "split"]
     known = [row for row in counted if row.ours is not None]
     if known:
@@ -285,8 +289,8 @@ def _counts(tables: Mapping[str, Table[Any]]) -> Finding:
         open_ = [row for row in other if not row.why and not row.counts]
         text += (
             f" Of {len(known)} numbers of nodes, edges, features and classes, "
-            f"{len(known) - len(other)} are what we count, {len(other) - len(open_)} are misprints "
-            f"or edges counted in another way, and {len(open_)} differ for no reason that we know."
+            f"{len(known) - len(other)} equal our counts, {len(other) - len(open_)} are misprints "
+            f"or edges counted in another way, and {len(open_)} differ for a reason we do not know."
         )
     return Finding("Are models and data the same?", f"{same} of {printed} models", text)
 
@@ -297,7 +301,7 @@ def _rest(tables: Mapping[str, Table[Any]]) -> Iterator[Finding]:
         yield Finding(
             "What is missing?",
             f"{sum(found.values())} cells",
-            "They have no number of ours: "
+            "These cells have no result of ours: "
             + "; ".join(f"{reason} ({count})" for reason, count in found.items())
             + ".",
         )

@@ -1,4 +1,4 @@
-"""What the learned term does, in words; every number in them is computed."""
+"""Findings about the learned term; every number in them is computed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["term_findings"]
 
 
 def term_findings(table: Table[TermRow]) -> Iterator[Finding]:
-    """Whether the learned term helps all else equal, is small, used, undone or felt in the
-    features; each cell counts once.
+    """Yield whether the term helps with all else equal, and how large it is, whether models need
+    it, whether the next layer undoes it and whether features show it; each cell counts once.
     """
     rows = table.rows
     if rows:
@@ -36,15 +36,15 @@ def _equal(rows: Sequence[TermRow]) -> Finding:
     return Finding(
         "Does SCT help if all else is equal?",
         f"In {helps} of {len(rows)} cells",
-        "What a search finds for a model and for its base differs, and so may their accuracies "
-        "without the term’s doing. So cells with SCT were trained again with the term and without "
-        "it, from the same first weights and in the settings that were found for the term, which "
-        f"favours it: {_span(runs, 'd')} runs each. SCT helps in {helps}, "
+        "A search finds different settings for a model and for its base, so their accuracies may "
+        "differ for another reason than the term. Therefore cells with SCT were trained again with "
+        "the term and without it, from the same first weights and with the settings that were "
+        f"found for the term, which favours it: {_span(runs, 'd')} runs each. SCT helps in {helps}, "
         f"hurts in {hurts}, and in {unclear} no difference can be shown (at 5 %, "
-        "pairs of runs, Holm's correction). Taken one by one, the 95 % interval of the gain is "
+        "pairs of runs, Holm's correction). Pair by pair, the 95 % interval of the gain is "
         f"above zero in {sum(map(_falls, bases))} and below in {sum(map(_rises, bases))}. "
-        "The model without it is "
-        f"{_average(bases)} points from the one with it, on average over the cells, and "
+        "On average over the cells, accuracy differs by "
+        f"{_average(bases)} points without the term, and "
         f"{_nodes(bases)} of the test nodes get another class.",
         (("helps", helps), ("unclear", unclear), ("hurts", hurts)),
     )
@@ -57,9 +57,9 @@ def _size(rows: Sequence[TermRow]) -> Finding:
         "How large is the learned term?",
         f"{_span(_known(row.size for row in rows), '.1f')} % of what it is added to",
         f"Medians over layers and runs of {len(rows)} cells, {sum(row.n for row in rows)} runs. "
-        f"Of the feature dimensions, {_span(carry, '.0f')} % carry it. Its weights start at zero, "
-        f"and when the epoch is chosen they have gone {_span(moved, '.1f')} % of the way that Adam "
-        "can have moved them.",
+        f"{_range(carry, '.0f')} of the dimensions use the term. Its weights start at zero; by the "
+        f"selected epoch they have moved {_range(moved, '.1f').lower()} of the distance that Adam "
+        "could have moved them.",
     )
 
 
@@ -68,13 +68,13 @@ def _use(rows: Sequence[TermRow]) -> Finding:
     felt = [sum(_rises(each) or _falls(each) for each in side) for side in (removed, plain)]
     return Finding(
         "Does a trained model need the term?",
-        f"Taking it out is felt in {felt[0]} of {len(rows)} cells",
-        "Felt: the 95 % interval of the change in test accuracy excludes zero. On average over the "
-        f"cells accuracy changes by {_average(removed)} points, and "
-        f"{_nodes(removed)} of the test nodes get another class. With a plain bias in its "
-        f"place, one constant a dimension, it changes by {_average(plain)}, felt in "
-        f"{felt[1]}; with the term’s dimensions shuffled, by "
-        f"{_average(row.shuffled for row in rows)}.",
+        f"Removing it has an effect in {felt[0]} of {len(rows)} cells",
+        "An effect: the 95 % interval of the change in test accuracy excludes zero. On average "
+        f"over the cells, removing the term changes accuracy by {_average(removed)} points and the "
+        f"class of {_nodes(removed)} of the test nodes. A plain bias in its place, one constant "
+        f"per dimension, changes accuracy by {_average(plain)} points, with an effect in "
+        f"{felt[1]} cells; shuffling the term’s dimensions changes it by "
+        f"{_average(row.shuffled for row in rows)} points.",
     )
 
 
@@ -83,8 +83,9 @@ def _undoing(rows: Sequence[TermRow]) -> Finding:
     return Finding(
         "Does the next layer undo the term?",
         f"In {sum(turn < 0 for turn in turns)} of {len(turns)} cells",
-        "So many have a negative cosine between what a term changes in the next layer’s eigenspace "
-        f"coordinates and the term that is added there; it is {_span(turns, '+.2f')}.",
+        "This many have a negative cosine between the change that a term causes in the next "
+        "layer’s eigenspace coordinates and the term that is added there; the cosine is "
+        f"{_span(turns, '+.2f')}.",
     )
 
 
@@ -92,9 +93,9 @@ def _smoothness(rows: Sequence[TermRow]) -> Finding:
     return Finding(
         "Does the term change how smooth features are?",
         f"By {_span(_moves(rows, 'smoothness'), '+.3f')}",
-        "So much larger is the normalized smoothness with the term than with it taken out, at the "
-        "same weights: medians over all layers, runs and dimensions that are not dead. The "
-        f"effective rank is larger by {_span(_moves(rows, 'effective_rank'), '+.1f')}.",
+        "This is the difference in normalized smoothness between features with the term and "
+        "without it, at the same weights: medians over all layers, runs and live dimensions. The "
+        f"effective rank differs by {_span(_moves(rows, 'effective_rank'), '+.1f')}.",
     )
 
 
@@ -113,6 +114,12 @@ def _span(values: Sequence[float], digits: str) -> str:
         return "unknown"
     least, most = f"{min(values):{digits}}", f"{max(values):{digits}}"
     return least if least == most else f"{least} to {most}"
+
+
+def _range(shares: Sequence[float], digits: str) -> str:
+    """Shares in percent, at the beginning of a sentence."""
+    least, _, most = _span(shares, digits).partition(" to ")
+    return f"Between {least} % and {most} %" if most else f"{least} %"
 
 
 def _rises(change: Change) -> bool:

@@ -57,8 +57,8 @@ _COLUMNS: tuple[Column[TimeRow], ...] = (
     Column("SCT costs, ours", "{our_cost:.2f}x"),
 )
 _NOTES = (
-    "Ours and PyTorch Geometric's were measured in turns in one process on a CPU; the paper's are "
-    "of a GPU, so that only the cost of SCT compares: time with it over time without.",
+    "Our times and PyTorch Geometric's were measured in turns in one process on a CPU. The paper's "
+    "are of a GPU, so only the cost of SCT is comparable: the time with it over the time without.",
 )
 
 

@@ -47,10 +47,10 @@ _COLUMNS: tuple[Column[GridRow], ...] = (
     Column("ours", "{ours_text:s}", right=False),
 )
 _NOTES = (
-    "EGNN's alpha of the paper is our c_min, and its theta that of the control.",
+    "The paper's alpha of EGNN is our c_min, and its theta is that of the control.",
     "depth is searched on the heterophilic sets, activation where a table does not fix it.",
-    "drop_convs: whether dropout also stands before convolutions; share: of c_min, to the "
-    "initial features.",
+    "drop_convs: whether dropout is also applied before convolutions; share: the share of c_min "
+    "that goes to the initial features.",
 )
 
 
@@ -66,7 +66,7 @@ class Grid(PaperExperiment):
         }
         rows, seen = [], set()
         for cell in self.printed.cells:
-            # The energetic model has no alpha; what the paper calls so is read as its c_min.
+            # The energetic model has no alpha; we read the paper's alpha as its c_min.
             name = "c_min" if (cell.model, cell.quantity) == ("egnn", "alpha") else cell.quantity
             owners = [cell.model] if cell.model else list(MODELS)
             seen |= {(owner, name) for owner in owners}

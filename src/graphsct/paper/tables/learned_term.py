@@ -83,7 +83,7 @@ class _Measures(_Head):
     """Medians of a term, ``None`` where they are not known.
 
     Args:
-        size: norm of the term over that of what it is added to, in percent
+        size: norm of the term over that of the features it is added to, in percent
         dimensions: how many dimensions the term uses
         weights: root mean square of its weights
         arrives: size of its effect in the next layer's coordinates, over its own
@@ -153,7 +153,7 @@ _COLUMNS: tuple[Column[TermRow], ...] = (
     *_HEAD,
     Column("n", "{n:d}"),
     Column("size of the term, %", "{size:.1f}"),
-    Column("dimensions that carry it", "{dimensions:.1f} of {our_hidden:d}"),
+    Column("dimensions that use it", "{dimensions:.1f} of {our_hidden:d}"),
     Column("its weights", "{weights:.2g}"),
     Column("Adam’s reach", "{reach:.2g}"),
     Column("test accuracy, %", "{ours:.1f}"),
@@ -167,23 +167,21 @@ _COLUMNS: tuple[Column[TermRow], ...] = (
     Column("cosine with next", "{cosine:+.2f}"),
 )
 _NOTES = (
-    "n runs of each cell were trained with its settings, and n without the term from the same "
-    "first weights; their settings are those found for the term. Validation accuracy chose the "
-    "epoch.",
-    "size of the term: its norm over that of what it is added to, the median over layers and runs. "
-    "dimensions that carry it: 1 if it is zero in all others, all if it is of one size in each; "
-    "the median again. its weights: their root mean square, the median again; they start at zero. "
-    "Adam’s reach: learning rate times epochs up to the chosen one, about the most that a weight "
-    "can have moved.",
-    "removed, frozen, plain bias, shuffled: what test accuracy changes by, in points, when this is "
-    "put in place of the trained term: nothing; its mean over passes with dropout; its mean over "
-    "all nodes, one constant a dimension; itself with dimensions in another order (mean of ten). "
-    "Nothing is trained again. trained without: the same for the model without the term. In "
+    "n runs of each cell were trained with the settings found for the term, and n without the term "
+    "from the same first weights. Validation accuracy selected the epoch.",
+    "size of the term: its norm over that of the features it is added to. dimensions that use it: 1 "
+    "if it is zero in all others, all if it has one size in each. its weights: their root mean "
+    "square; they start at zero. All are medians over layers and runs. Adam’s reach: learning rate "
+    "times epochs up to the selected one, about the most that a weight can have moved.",
+    "removed, frozen, plain bias, shuffled: the change of the test accuracy, in points, when the "
+    "trained term is replaced by nothing; by its mean over passes with dropout; by its mean over "
+    "all nodes, one constant per dimension; by itself with shuffled dimensions (mean of ten). "
+    "Nothing is trained again. trained without: the change to the model without the term. In "
     "brackets, the 95% confidence interval of the pairs.",
-    "other class: share of the test nodes whose class is then another one.",
-    "cosine with next: between what a term changes in the next layer’s eigenspace coordinates and "
-    "the term that the next layer adds there, the median over layers and runs; -1 if the next "
-    "layer takes back what arrives, 1 if it adds more of the same.",
+    "other class: the share of test nodes whose predicted class changes.",
+    "cosine with next: the cosine between the change that a term causes in the next layer’s "
+    "eigenspace coordinates and the term that the next layer adds there, the median over layers "
+    "and runs; -1 if the next layer undoes the change, 1 if it adds more of the same.",
 )
 _FEATURES: tuple[Column[_FeatureRow], ...] = (
     *_HEAD,
@@ -197,7 +195,7 @@ _LAYERS: tuple[Column[_LayerRow], ...] = (
     *_HEAD,
     Column("layer", "{layer:d}"),
     Column("size of the term, %", "{size:.1f}"),
-    Column("dimensions that carry it", "{dimensions:.1f}"),
+    Column("dimensions that use it", "{dimensions:.1f}"),
     Column("its weights", "{weights:.2g}"),
     Column("arrives in next", "{arrives:.2f}x"),
     Column("cosine with next", "{cosine:+.2f}"),
@@ -212,8 +210,8 @@ _LAYERS: tuple[Column[_LayerRow], ...] = (
     ),
 )
 _BY_LAYER = (
-    "arrives in next: the size of what the term changes in the next layer’s coordinates, over its "
-    "own.",
+    "arrives in next: the size of the change that the term causes in the next layer’s coordinates, "
+    "over the size of the term.",
 )
 
 
@@ -225,7 +223,10 @@ class LearnedTerm(Experiment):
         ours = read_cells(cells)
         terms = sorted(read_terms(cells).values(), key=_place)
         old = [t.key.name for t in terms if t.key in ours and ours[t.key].settings != t.settings]
-        notes = [*_NOTES, *(f"Measured with settings that {name} has no longer." for name in old)]
+        notes = [
+            *_NOTES,
+            *(f"The settings of {name} have changed since its term was measured." for name in old),
+        ]
         if not terms:
             notes.append("No term has been measured yet; 'graphsct reproduce term' does it.")
         sections = ("dataset", "model")

@@ -105,7 +105,7 @@ class AccuracyRow(PrintedRow):
 
     Args:
         cell: name of our cell
-        select: the rule that chose the epoch
+        select: the rule that selected the epoch
         paper: as printed
         paper_std: as printed
         ours: mean

@@ -36,8 +36,8 @@ _COLUMNS: tuple[Column[ShortRow], ...] = (
     Column("why", "{reason:s}", right=False),
 )
 _NOTE = (
-    "its base by: how far the base model is below the paper's number for it; less than zero is "
-    "above. If it is at least half as much, the way of training is the reason before the term is."
+    "its base by: how far the base model is below the paper's number for it; a negative number is "
+    "above. If the base lacks at least half as much, training explains more than the term."
 )
 #: Share of a shortfall that the base must have for training to be the reason.
 _MOST = 0.5

@@ -62,8 +62,8 @@ _COLUMNS: tuple[Column[TScoreRow], ...] = (
 _NOTES = (
     "Welch's t grows with the square root of the number of runs. For the paper's own number of "
     f"{_RUNS}, its formula is filled with our means and deviations.",
-    "p: of Welch's test over our n runs with SCT and as many without, two-sided, by Holm's "
-    "correction over all comparisons of the table.",
+    "p: the two-sided p value of Welch's test over our n runs with SCT and as many without, with "
+    "Holm's correction over all comparisons of the table.",
 )
 
 
