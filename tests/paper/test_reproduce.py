@@ -100,7 +100,7 @@ def test_a_cell_of_another_process_is_left_to_it(run, tmp_path):
     place.mkdir(parents=True)
     with FileLock(place / ".lock"):
         (outcome,) = run([SHALLOW])
-    assert outcome.reason == "another process is at this cell"
+    assert outcome.reason == "another process is running this cell"
 
 
 def test_a_damaged_cell_is_named(run, tmp_path):

@@ -17,7 +17,7 @@ __all__ = ["Column", "Field", "Table"]
 Row = TypeVar("Row", bound="DataclassInstance")
 
 _STYLES = {"better": "green", "worse": "red", "missing": "dim"}
-_WIDEST_TITLE = 11  # of a column on the terminal, in letters
+_TITLE = 11  # letters of a title on the terminal, if its column is not wider
 
 
 @dataclass(frozen=True)
@@ -159,15 +159,14 @@ class Table(Generic[Row]):
         from rich.text import Text
 
         grid = Grid(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        for column in self.columns:
+        fields, starts = self.fields(), self._long_sections()
+        for place, column in enumerate(self.columns):
             title = column.title
-            grid.add_column(
-                Text(title if "\n" in title else textwrap.fill(title, _WIDEST_TITLE)),
-                justify="right" if column.right else "left",
-                no_wrap=True,
-            )
-        starts = self._long_sections()
-        for number, row in enumerate(self.fields(), 1):
+            if "\n" not in title:
+                widest = max((len(row[place].text) for row in fields), default=0)
+                title = textwrap.fill(title, max(_TITLE, widest))
+            grid.add_column(Text(title), justify="right" if column.right else "left", no_wrap=True)
+        for number, row in enumerate(fields, 1):
             texts = (Text(each.text, _STYLES.get(each.kind, "")) for each in row)
             grid.add_row(*texts, end_section=number in starts)
         return grid

@@ -19,7 +19,7 @@ class Summary:
     Args:
         dimensions: number of dimensions, d
         dead: number of dimensions that are zero at every node
-        smoothness: median normalized smoothness of live dimensions, ``None`` if there are none; dead
+        smoothness: median normalized smoothness of live dimensions, ``None`` if all are dead; dead
             dimensions have 1 by definition and would hide the others
         distance: distance to the eigenspace
         dirichlet_energy: depends on the scale, like the distance

@@ -98,9 +98,12 @@ def test_where_all_is_dead_nothing_is_said(made):
 def test_settings_that_changed_since_are_told(made, tmp_path):
     one = term(CORA, run(0))
     write_cell(tmp_path, Cell(CORA, one.settings))
-    assert not any("no longer" in note for note in made(one).notes)
+    assert not any("have changed" in note for note in made(one).notes)
     write_cell(tmp_path, Cell(CORA, replace(one.settings, normalize=True)))
-    assert "Measured with settings that cora-gcn-pooled-2 has no longer." in made(one).notes
+    assert (
+        "The settings of cora-gcn-pooled-2 have changed since its term was measured."
+        in made(one).notes
+    )
 
 
 def test_without_terms_it_says_so(tmp_path):

@@ -100,9 +100,9 @@ def _smoothness(found: Diagnosis) -> Drawn:
         "Normalized smoothness, and what control could reach",
         _figure(traces, {"range": [-0.03, 1.03]}),
         _says("Median normalized smoothness", median),
-        "Of the live dimensions. Bars: the range of s that a shift inside the eigenspace before the "
-        "activation could reach, where the activation is known; pointing at a layer also shows its "
-        "position in the range, from the smallest (0%) to the largest (100%).",
+        "Of the live dimensions. Bars: the range of s that a shift inside the eigenspace before "
+        "the activation could reach, where the activation is known; pointing at a layer also shows "
+        "its position in the range, from the smallest (0%) to the largest (100%).",
     )
 
 

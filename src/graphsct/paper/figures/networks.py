@@ -26,7 +26,7 @@ _CONTROLS = {"gcn": "pooled", "gcnii": "gated", "egnn": "gated"}
 
 @dataclass(frozen=True)
 class Setting:
-    """The start of convolutions, by name or as the model's authors chose, and their weight decay."""
+    """The start of convolutions, by name or their authors' choice, and their weight decay."""
 
     title: str
     init: str | None = None

@@ -251,10 +251,10 @@ def _smoothness(digest: Table[Any]) -> Finding:
     return Finding(
         "Do features become smooth deep down?",
         f"{_share(digest, 'GCN', 'smooth')}, {_share(digest, 'GCN-SCT', 'smooth')} settings",
-        "The paper (figure 3) finds the features of a 32-layer GCN smooth from layer 14 on, and those "
-        "of GCN-SCT not. It does not say how the weights started; we tried several settings. In these "
-        f"layers {min(dead):.0f} to {max(dead):.0f} % of the dimensions are dead, and so smooth by "
-        "definition only.",
+        "The paper (figure 3) finds the features of a 32-layer GCN smooth from layer 14 on, and "
+        "those of GCN-SCT not. It does not say how the weights started; we tried several settings. "
+        f"In these layers {min(dead):.0f} to {max(dead):.0f} % of the dimensions are dead, and so "
+        "smooth by definition only.",
     )
 
 

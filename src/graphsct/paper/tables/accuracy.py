@@ -28,12 +28,13 @@ from graphsct.training.seeds import deviation
 __all__ = ["EXPERIMENTS", "Accuracy", "gains"]
 
 _NOTES = (
-    "ours: mean ± standard deviation of the test accuracy over n runs. Validation accuracy selected "
-    "the epoch of each run and the settings, with one budget for a model with SCT and its base.",
+    "ours: mean ± standard deviation of the test accuracy over n runs. Validation accuracy "
+    "selected the epoch of each run and the settings, with one budget for a model with SCT and "
+    "its base.",
     "against paper: agrees if the 95% confidence interval of our mean contains the printed number; "
     "otherwise our mean is above or below it.",
-    "SCT gains: the mean with SCT minus the mean without, and its 95% confidence interval: Welch's, "
-    "or that of the pairs if each run with SCT has one without on the same split.",
+    "SCT gains: the mean with SCT minus the mean without, and its 95% confidence interval: "
+    "Welch's, or that of the pairs if each run with SCT has one without on the same split.",
     "p: the two-sided p value of that difference, with Holm's correction over all comparisons of "
     f"the table. SCT helps or hurts where p is below {LEVEL:g}; elsewhere its effect is unclear.",
     "Intervals and p values are about runs with the settings that were found, not about those that "

@@ -169,8 +169,8 @@ _COLUMNS: tuple[Column[TermRow], ...] = (
 _NOTES = (
     "n runs of each cell were trained with the settings found for the term, and n without the term "
     "from the same first weights. Validation accuracy selected the epoch.",
-    "size of the term: its norm over that of the features it is added to. dimensions that use it: 1 "
-    "if it is zero in all others, all if it has one size in each. its weights: their root mean "
+    "size of the term: its norm over that of the features it is added to. dimensions that use it: "
+    "1 if it is zero in all others, all if it has one size in each. its weights: their root mean "
     "square; they start at zero. All are medians over layers and runs. Adam’s reach: learning rate "
     "times epochs up to the selected one, about the most that a weight can have moved.",
     "removed, frozen, plain bias, shuffled: the change of the test accuracy, in points, when the "
