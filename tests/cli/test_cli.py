@@ -108,7 +108,8 @@ def test_unknown_figure_is_one_line_that_lists_those_there_are(tmp_path):
     result = run("figure", 7, "--out", tmp_path)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert re.fullmatch(r"graphsct: there is no figure 7; choose from 1: .*; 2: .*\n", result.stderr)
+    line = r"graphsct: there is no figure 7; choose from 1: .*; 2: .*\n"
+    assert re.fullmatch(line, result.stderr)
 
 
 def test_debug_lets_the_error_through(tmp_path):
