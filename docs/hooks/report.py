@@ -1,4 +1,4 @@
-"""A page in place of the report where nobody has written it yet, so that links to it hold."""
+"""A placeholder for a missing report, so that links to it stay valid."""
 
 from typing import Any
 
@@ -6,19 +6,19 @@ from mkdocs.structure.files import File
 
 _MISSING = """# Report
 
-The report is not part of this build. It is written from the runs that are there by
+The report is not part of this build. This command writes it from the stored runs:
 
 ```sh
 graphsct report --markdown docs/report.md
 ```
 
-and becomes this page when the site is built again. [The rules](reproduce.md) say what
-was fixed before the runs.
+It becomes this page when the site is built again. [The rules](reproduce.md) were fixed
+before the runs.
 """
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
-    """Add the page if there is none."""
+    """Add the page if it is missing."""
     if files.get_file_from_path("report.md") is None:
         files.append(File.generated(config, "report.md", content=_MISSING))
     return files

@@ -108,7 +108,8 @@ def test_unknown_figure_is_one_line_that_lists_those_there_are(tmp_path):
     result = run("figure", 7, "--out", tmp_path)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert re.fullmatch(r"graphsct: there is no figure 7; there is 1: .*; 2: .*\n", result.stderr)
+    line = r"graphsct: there is no figure 7; choose from 1: .*; 2: .*\n"
+    assert re.fullmatch(line, result.stderr)
 
 
 def test_debug_lets_the_error_through(tmp_path):
@@ -216,3 +217,17 @@ def test_a_disk_that_is_full_is_one_line_and_leaves_no_part(tmp_path, small_file
     assert result.exit_code == 1
     assert result.stderr == f"graphsct: {tmp_path / 'figure2.png'}: File too large\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_training_imports_nothing_of_the_paper(tmp_path):
+    """What everybody runs must not load the experiments of one paper, nor its figures."""
+    code = (
+        "import sys; from typer.testing import CliRunner; from graphsct.cli import app\n"
+        f"options = ['--seeds', '1', '--epochs', '2', '--out', {str(tmp_path / 'run')!r}]\n"
+        "result = CliRunner().invoke(app, ['train', *options], catch_exceptions=False)\n"
+        "assert result.exit_code == 0, result.output\n"
+        "print(sorted(name for name in sys.modules if name.startswith('graphsct.paper')))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+    assert (tmp_path / "run" / "page.html").is_file()

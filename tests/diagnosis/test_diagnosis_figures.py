@@ -6,8 +6,8 @@ import pytest
 from torch_geometric.nn import GCN
 
 from graphsct import diagnose
-from graphsct.diagnosis.figures import Curves, HeatMap, draw_curves, draw_heat_map, write_figures
-from graphsct.paper.figures.style import styled
+from graphsct.diagnosis.figures import draw_curves, draw_heat_map, write_figures
+from graphsct.plotting.style import styled
 
 pytestmark = pytest.mark.usefixtures("seed")
 
@@ -19,7 +19,7 @@ def found(data):
 
 def test_the_heat_map_hatches_dead_dimensions_instead_of_colouring_them(found):
     with styled():
-        canvas = draw_heat_map(HeatMap(found))
+        canvas = draw_heat_map(found)
     axes = canvas.axes[0]
     values = axes.images[0].get_array()
     assert np.ma.getmaskarray(values).sum() == 4 * 16
@@ -30,7 +30,7 @@ def test_the_heat_map_hatches_dead_dimensions_instead_of_colouring_them(found):
 
 def test_layers_of_other_width_and_nothing_dead(data):
     with styled():
-        canvas = draw_heat_map(HeatMap(diagnose(GCN(16, 8, 2, 3), data)))
+        canvas = draw_heat_map(diagnose(GCN(16, 8, 2, 3), data))
     values = canvas.axes[0].images[0].get_array()
     assert np.ma.getmaskarray(values)[1].tolist() == [False] * 3 + [True] * 5
     assert not canvas.legends
@@ -38,7 +38,7 @@ def test_layers_of_other_width_and_nothing_dead(data):
 
 def test_curves_shade_what_is_not_healthy(found):
     with styled():
-        panels = draw_curves(Curves(found)).axes
+        panels = draw_curves(found).axes
     assert len(panels) == 4
     for axes in panels:
         assert len(axes.patches) == 4

@@ -8,9 +8,10 @@ from torch_geometric.nn import GCN
 from graphsct import diagnose, fit
 from graphsct.diagnosis.card import GraphCard
 from graphsct.diagnosis.page.counts import card_view
-from graphsct.diagnosis.page.curves import curves, middle_reach
+from graphsct.diagnosis.page.curves import curves
 from graphsct.diagnosis.page.history import history
 from graphsct.diagnosis.page.maps import heat_maps
+from graphsct.diagnosis.tables import middle_reach
 from graphsct.training import ModelConfig, TrainConfig
 
 pytestmark = pytest.mark.usefixtures("seed")

@@ -118,6 +118,6 @@ def test_one_model_and_no_diagnosis(found, named, folder):
     assert look == "no run is finished"
     text = trained_page(interrupted, named, [look])
     assert "No diagnosis: no run is finished." in text
-    assert "<code>--resume</code> goes on" in text
+    assert "<code>--resume</code> finishes the runs" in text
     assert 'id="maps"' not in text
     assert 'id="history-1"' in text

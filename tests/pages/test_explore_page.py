@@ -8,7 +8,7 @@ from torch import nn
 
 from graphsct import geometry, smoothness
 from graphsct.paper.explore import SMALL_GRAPHS, page
-from graphsct.paper.figures.trajectory import ALPHAS, trajectories
+from graphsct.paper.figures.figure2 import ALPHAS, trajectories
 
 SLOPES = (0.0, 0.01, 0.2, 1.0)
 

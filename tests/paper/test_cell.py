@@ -4,10 +4,10 @@ import re
 import pytest
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.borrow import borrow
 from graphsct.paper.cell import PACKAGED, RESULT, Cell, Key, Settings, read_cells, write_cell
-from graphsct.paper.paper import tables
-from graphsct.paper.plan import TRAINED, keys_of
+from graphsct.paper.plan import borrow, keys_of
+from graphsct.paper.tables import experiments
+from graphsct.paper.tables.experiment import TrainedExperiment
 from graphsct.training import ModelConfig, TrainConfig
 
 
@@ -77,7 +77,8 @@ PATHS = sorted(PACKAGED.glob("*.json"))
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_packaged_cells_are_complete_and_of_the_paper(path):
     (cell,) = (cell for cell in read_cells().values() if cell.key.name == path.stem)
-    wanted = {key for name in TRAINED for key in keys_of(tables()[name])}
+    trained = [one for one in experiments().values() if isinstance(one, TrainedExperiment)]
+    wanted = {key for one in trained for key in keys_of(one.printed)}
     assert cell.key in wanted
     model = cell.settings.model
     assert (model.model, model.control) == cell.key[1:3]

@@ -3,7 +3,9 @@ import pytest
 from graphsct.errors import ExperimentError
 from graphsct.paper.cell import Key
 from graphsct.paper.paper import PaperCell, tables
-from graphsct.paper.plan import TRAINED, Choice, base_of, key_of, keys_of
+from graphsct.paper.plan import Choice, base_of, key_of, keys_of
+from graphsct.paper.tables import experiments
+from graphsct.paper.tables.experiment import TrainedExperiment
 from graphsct.training import ModelConfig
 
 
@@ -31,8 +33,10 @@ def test_a_printed_activation_is_kept_and_its_base_is_that_of_the_main_table():
 
 
 def test_every_cell_comes_after_its_base_and_can_be_built():
-    for name in TRAINED:
-        keys = keys_of(tables()[name])
+    trained = [one for one in experiments().values() if isinstance(one, TrainedExperiment)]
+    assert len(trained) == 6
+    for experiment in trained:
+        keys = keys_of(experiment.printed)
         assert len(set(keys)) == len(keys)
         for place, key in enumerate(keys):
             assert base_of(key) in keys[: place + 1]

@@ -4,7 +4,7 @@ import torch
 from graphsct import datasets, nn
 from graphsct.errors import ModelError
 from graphsct.paper.probe import INSTEAD, NETWORKS, probe
-from graphsct.paper.summary import summarize
+from graphsct.smoothness.summary import summarize
 from graphsct.training.data import SplitData
 from graphsct.training.seeding import seeded
 

@@ -11,8 +11,8 @@ from filelock import FileLock
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.paper.borrow import borrow
 from graphsct.paper.cell import Cell, Key, Settings, read_cells, write_cell
+from graphsct.paper.plan import borrow
 from graphsct.paper.reproduce import Budget, is_done, run_cells
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
@@ -88,7 +88,10 @@ def test_of_known_cells_the_settings_are_taken_and_not_the_results(run, tmp_path
 def test_one_cell_that_fails_does_not_stop_the_others(run):
     outcomes = run([DEEP._replace(depth=4), SHALLOW])
     assert outcomes[0].cell is None
-    assert outcomes[0].reason == "no settings are known for this cell; search them with --trials"
+    assert (
+        outcomes[0].reason
+        == "no settings are known for this cell; set a number of trials to search"
+    )
     assert outcomes[1].cell is not None
 
 
@@ -97,7 +100,7 @@ def test_a_cell_of_another_process_is_left_to_it(run, tmp_path):
     place.mkdir(parents=True)
     with FileLock(place / ".lock"):
         (outcome,) = run([SHALLOW])
-    assert outcome.reason == "another process is at this cell"
+    assert outcome.reason == "another process is running this cell"
 
 
 def test_a_damaged_cell_is_named(run, tmp_path):

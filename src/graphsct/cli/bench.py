@@ -1,14 +1,18 @@
-"""``graphsct bench``: the time of an epoch, ours and that of PyTorch Geometric."""
+"""``graphsct bench``: the time of an epoch, beside that of PyTorch Geometric."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.output import print_json
+from graphsct.cli.output import print_json, print_table
 from graphsct.errors import GraphsctError
+
+if TYPE_CHECKING:
+    from graphsct.pages.tables import Table
 
 __all__ = ["app"]
 
@@ -35,6 +39,7 @@ def bench(
 ) -> None:
     """Time full epochs side by side: ours, PyTorch Geometric's, and the bare matrix products."""
     import torch
+    from rich.console import Console
 
     from graphsct.training.timing import CASES, measure, summarize
 
@@ -47,29 +52,58 @@ def bench(
     torch.set_num_threads(threads)
     try:
         rows = []
-        for case in chosen:
-            for row in measure(case, seconds=seconds):
-                rows.append(row)
-                if not as_json:
-                    typer.echo(_line(row))
+        for number, case in enumerate(chosen, 1):
+            with Console(stderr=True).status(f"[{number}/{len(chosen)}] {case}"):
+                rows += measure(case, seconds=seconds)
         summary = summarize(rows)
     finally:
         torch.set_num_threads(before)
     if as_json:
         print_json(summary)
         return
-    typer.echo(
+    means = (
         f"geometric means, {threads} threads: {summary['speedup_geomean']:.2f}x faster than PyG "
         f"(least {summary['speedup_min']:.2f}x), control costs {summary['overhead_geomean']:.2f}x, "
         f"{summary['limit_geomean']:.2f}x the bare products"
     )
+    print_table(_table(rows, means))
 
 
-def _line(row: dict[str, Any]) -> str:
-    theirs = min(row["pyg_edge_index_ms"], row["pyg_sparse_ms"])
-    overhead = f"control {row['overhead']:.2f}x" if row["overhead"] else ""
-    return (
-        f"{row['case']:24s} {row['control'] or '-':7s} ours {row['ours_ms']:8.2f} ms   "
-        f"PyG {theirs:8.2f} ms   {row['speedup']:5.2f}x   limit {row['over_limit']:4.2f}x   "
-        f"{overhead}"
-    ).rstrip()
+@dataclass(frozen=True)
+class _Timing:
+    """The times of an epoch in milliseconds, and their ratios."""
+
+    case: str
+    control: str
+    ours: float
+    pyg: float
+    speedup: float
+    over_limit: float
+    overhead: float | None
+
+
+def _table(rows: list[dict[str, Any]], means: str) -> Table[_Timing]:
+    from graphsct.pages.tables import Column, Table
+
+    timings = tuple(
+        _Timing(
+            row["case"],
+            row["control"] or "-",
+            row["ours_ms"],
+            min(row["pyg_edge_index_ms"], row["pyg_sparse_ms"]),
+            row["speedup"],
+            row["over_limit"],
+            row["overhead"],
+        )
+        for row in rows
+    )
+    columns: tuple[Column[_Timing], ...] = (
+        Column("case", "{case:s}", right=False),
+        Column("control", "{control:s}", right=False),
+        Column("ours, ms", "{ours:.2f}"),
+        Column("PyG, ms", "{pyg:.2f}"),
+        Column("speedup", "{speedup:.2f}x"),
+        Column("over the limit", "{over_limit:.2f}x"),
+        Column("control costs", "{overhead:.2f}x"),
+    )
+    return Table("Time of an epoch", columns, timings, (means,))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.output import print_json
+from graphsct.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from graphsct.datasets.catalog import Entry
+    from graphsct.datasets.catalog import Entry, Facts
+    from graphsct.distributed.layout import Piece
+    from graphsct.pages.tables import Table
 
 __all__ = ["app"]
 
@@ -55,16 +57,31 @@ Name = Annotated[
 def list_(root: Root = None, as_json: Json = False) -> None:
     """List the data sets, their sizes and the places of their files."""
     from graphsct.datasets.catalog import CATALOG
+    from graphsct.pages.tables import Column, Table
 
-    rows = []
-    for entry in CATALOG.values():
-        rows.append({"name": entry.name, **asdict(entry.facts), "where": _where(entry, root)})
+    rows = tuple(_Set(e.name, e.facts, _where(e, root)) for e in CATALOG.values())
     if as_json:
-        print_json({"datasets": rows})
+        sets = [{"name": row.name, **asdict(row.facts), "where": row.where} for row in rows]
+        print_json({"datasets": sets})
         return
-    _table("Data sets", rows, without=("where",), caption="edges: undirected, without self-loops")
-    for row in rows:
-        typer.echo(f"{row['name']}: {row['where'] or 'not here'}")
+    counts = ("nodes", "edges", "features", "classes", "components")
+    columns: tuple[Column[_Set], ...] = (
+        Column("name", "{name:s}", right=False),
+        *(Column(name, f"{{facts.{name}:,d}}") for name in counts),
+        Column("homophily", "{facts.homophily:.2f}"),
+    )
+    places = [f"{row.name}: {row.where or 'not here'}" for row in rows]
+    notes = ("edges: undirected, without self-loops", *places)
+    print_table(Table("Data sets", columns, rows, notes))
+
+
+@dataclass(frozen=True)
+class _Set:
+    """A data set, and where its files are."""
+
+    name: str
+    facts: Facts
+    where: str | None
 
 
 @app.command(
@@ -76,18 +93,26 @@ def list_(root: Root = None, as_json: Json = False) -> None:
 def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
     """Check every raw file of a data set by its SHA256; exit 1 if one is missing or wrong."""
     from graphsct.datasets.load import verify
+    from graphsct.datasets.raw import RawFile
+    from graphsct.pages.tables import Column, Table
 
     files = verify(name, root)
-    good = all(file.state == "ok" for file in files)
-    rows = [
-        {"file": f.name, "state": f.state, "sha256": f.sha256, "path": str(f.path)} for f in files
-    ]
     if as_json:
+        good = all(file.state == "ok" for file in files)
+        rows = [
+            {"file": file.name, "state": file.state, "sha256": file.sha256, "path": str(file.path)}
+            for file in files
+        ]
         print_json({"name": name.lower(), "ok": good, "files": rows})
     else:
-        _table(f"Raw files of {name.lower()}", rows, without=("sha256",))
-        if any(file.state == "unchecked" for file in files):
-            typer.echo("unchecked: no checksum is published; counts are checked on loading")
+        columns: tuple[Column[RawFile], ...] = (
+            Column("file", "{name:s}", right=False),
+            Column("state", "{state:s}", right=False),
+            Column("path", lambda file: str(file.path), right=False),
+        )
+        unchecked = "unchecked: no checksum is published; counts are checked on loading"
+        notes = (unchecked,) if any(file.state == "unchecked" for file in files) else ()
+        print_table(Table(f"Raw files of {name.lower()}", columns, tuple(files), notes))
     if any(file.state in ("missing", "wrong") for file in files):
         raise typer.Exit(1)
 
@@ -99,25 +124,14 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
     )
 )
 def statistics(root: Root = None, as_json: Json = False) -> None:
-    """Show the paper's table of statistics beside ours, its misprints marked with an *."""
+    """Show the paper's table of statistics beside our counts; an asterisk marks a misprint."""
     from graphsct.datasets.catalog import CATALOG
 
     rows = [_statistics(entry, root) for entry in CATALOG.values() if entry.paper]
     if as_json:
         print_json({"datasets": rows})
         return
-    shown: list[dict[str, Any]] = []
-    counts: dict[str, list[str]] = {}
-    for row in rows:
-        paper = {k: f"{v:,}" if isinstance(v, int) else v for k, v in row["paper"].items()}
-        paper |= {column: f"{paper[column]}*" for column in row["misprints"]}
-        shown.append({"data set": row["title"], "": "paper", **_columns(paper)})
-        shown.append({"data set": "", "": "ours", **_columns(row["ours"] or {})})
-        counts.setdefault(paper["counts"], []).append(row["title"])
-    _table("The paper's table of statistics, and ours", shown)
-    typer.echo("* a misprint. Our edges are undirected, without self-loops. The paper's are")
-    for what, titles in counts.items():
-        typer.echo(f"  {what}: {', '.join(titles)}")
+    print_table(_statistics_table(rows))
     for row in rows:
         if "error" in row:
             typer.echo(f"{row['title']}: {row['error']}", err=True)
@@ -142,25 +156,34 @@ def leaks(
     as_json: Json = False,
 ) -> None:
     """Count the test nodes with a duplicate (same links, same label) in training."""
+    from graphsct.datasets.duplicates import Leak
     from graphsct.datasets.load import leaks, load
+    from graphsct.pages.tables import Column, Table
 
     report = {}
     for name in names or LEAKY:
         found = leaks(name, root)
         kept = load(name, root, drop_duplicates=True).graph.num_nodes
         nodes = load(name, root).graph.num_nodes
-        report[name.lower()] = {
-            "nodes": nodes,
-            "kept": kept,
-            "splits": [asdict(leak) for leak in found],
-        }
+        report[name.lower()] = nodes, kept, tuple(found)
     if as_json:
-        print_json(report)
+        print_json(
+            {
+                name: {"nodes": nodes, "kept": kept, "splits": [asdict(leak) for leak in found]}
+                for name, (nodes, kept, found) in report.items()
+            }
+        )
         return
-    for name, entry in report.items():
-        rows = [{**row, "share": f"{row['leaked'] / row['test']:.0%}"} for row in entry["splits"]]
-        caption = f"drop_duplicates=True keeps {entry['kept']:,} of {entry['nodes']:,} nodes"
-        _table(f"Test nodes of {name} with a duplicate in training", rows, caption=caption)
+    columns: tuple[Column[Leak], ...] = (
+        Column("split", "{split:d}"),
+        Column("test", "{test:,d}"),
+        Column("leaked", "{leaked:,d}"),
+        Column("share", lambda leak: f"{leak.leaked / leak.test:.0%}"),
+    )
+    for name, (nodes, kept, splits) in report.items():
+        note = f"drop_duplicates=True keeps {kept:,} of {nodes:,} nodes"
+        title = f"Test nodes of {name} with a duplicate in training"
+        print_table(Table(title, columns, splits, (note,)))
 
 
 @app.command(
@@ -195,32 +218,38 @@ def partition(
     """Divide a data set among processes, for 'graphsct train --distributed'."""
     from graphsct.cli.inputs import load_or_read
     from graphsct.distributed.write import write_partition
+    from graphsct.pages.tables import Column, Table
 
     data = load_or_read(name, root, symmetrize=symmetrize, normalize=normalize)
     layout = write_partition(data, out, parts, method=method, force=force)
     if as_json:
         print_json({**layout.to_dict(), "folder": str(out)})
         return
-    rows = [
-        {"part": i, "nodes": piece.nodes, "entries": piece.entries, "halo": piece.halo}
-        for i, piece in enumerate(layout.parts)
-    ]
-    crossing = f"{layout.crossing:,} of {layout.components:,} components are in several parts"
-    _table(
-        f"{layout.name} in {len(rows)} parts",
-        rows,
-        caption=f"entries: of the operator; halo: nodes needed from other parts; {crossing}",
+    rows = tuple(_Part(number, piece) for number, piece in enumerate(layout.parts))
+    columns: tuple[Column[_Part], ...] = (
+        Column("part", "{number:d}"),
+        Column("nodes", "{piece.nodes:,d}"),
+        Column("entries", "{piece.entries:,d}"),
+        Column("halo", "{piece.halo:,d}"),
     )
-    typer.echo(f"Written to {out}")
+    notes = (
+        "entries: of the operator; halo: nodes of other parts that it needs; "
+        f"{layout.crossing:,} of {layout.components:,} components are in several parts",
+        f"Written to {out}",
+    )
+    print_table(Table(f"{layout.name} in {len(rows)} parts", columns, rows, notes))
 
 
-def _columns(found: dict[str, Any]) -> dict[str, Any]:
-    names = ("nodes", "edges", "features", "classes", "split")
-    return {name: found.get(name, "not here") for name in names}
+@dataclass(frozen=True)
+class _Part:
+    """A part of a partition, and its number."""
+
+    number: int
+    piece: Piece
 
 
 def _where(entry: Entry, root: Path | None) -> str | None:
-    """The folder of the raw files or the processed file, ``None`` if there is neither."""
+    """Return the folder of the raw files or the processed file, ``None`` if there is neither."""
     from graphsct.datasets import raw
     from graphsct.datasets.parsed import path_for
     from graphsct.datasets.paths import cache_folder, data_root
@@ -253,31 +282,45 @@ def _statistics(entry: Entry, root: Path | None) -> dict[str, Any]:
     return row | {"ours": {**asdict(describe(data)), "split": "/".join(f"{n:,}" for n in sizes)}}
 
 
-def _table(
-    title: str, rows: Sequence[dict[str, Any]], *, caption: str = "", without: Sequence[str] = ()
-) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+@dataclass(frozen=True)
+class _Counts:
+    """The counts of a data set, in the paper or in the data we load, as text."""
 
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    columns = [column for column in rows[0] if column not in without]
-    for column in columns:
-        number = isinstance(rows[-1][column], int | float)
-        table.add_column(column, justify="right" if number else "left", overflow="fold")
+    title: str
+    side: str
+    nodes: str
+    edges: str
+    features: str
+    classes: str
+    split: str
+
+    @classmethod
+    def of(cls, title: str, side: str, found: dict[str, Any], misprints: Sequence[str]) -> _Counts:
+        """Format counts by name, and mark misprints with an asterisk."""
+        names = ("nodes", "edges", "features", "classes", "split")
+        values = [found.get(name, "not here") for name in names]
+        texts = [f"{value:,}" if isinstance(value, int) else value for value in values]
+        marks = ["*" * (name in misprints) for name in names]
+        return cls(title, side, *map("".join, zip(texts, marks, strict=True)))
+
+
+def _statistics_table(rows: Sequence[dict[str, Any]]) -> Table[_Counts]:
+    from graphsct.pages.tables import Column, Table
+
+    shown: list[_Counts] = []
+    counts: dict[str, list[str]] = {}
     for row in rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
-    console = Console()
-    if not console.is_terminal:  # nothing to fold lines for
-        console = Console(width=200)
-    console.print(table)
-    if caption:
-        typer.echo(caption)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "not here"
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        shown.append(_Counts.of(row["title"], "paper", row["paper"], row["misprints"]))
+        shown.append(_Counts.of("", "ours", row["ours"] or {}, ()))
+        counts.setdefault(row["paper"]["counts"], []).append(row["title"])
+    columns: tuple[Column[_Counts], ...] = (
+        Column("data set", "{title:s}", right=False),
+        Column("", "{side:s}", right=False),
+        *(Column(name, f"{{{name}:s}}") for name in ("nodes", "edges", "features", "classes")),
+        Column("split", "{split:s}", right=False),
+    )
+    notes = (
+        "* a misprint. Our edges are undirected, without self-loops. The paper's are",
+        *(f"  {what}: {', '.join(titles)}" for what, titles in counts.items()),
+    )
+    return Table("The paper's table of statistics, and ours", columns, tuple(shown), notes)

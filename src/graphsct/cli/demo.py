@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +12,10 @@ from graphsct.cli import options
 from graphsct.cli.output import print_files
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from graphsct.pages.tables import Table
     from graphsct.paper.demo import Control, Report
     from graphsct.paper.depth import DepthStudy
+    from graphsct.smoothness.summary import Summary
 
 __all__ = ["app"]
 
@@ -43,7 +44,7 @@ def demo(
     from graphsct.paper.demo import run_demo, write_report
     from graphsct.paper.depth import run_depths
     from graphsct.paper.figures import write_figure
-    from graphsct.paper.figures.training import write_study
+    from graphsct.paper.figures.depth_study import write_study
     from graphsct.training import TrainConfig
 
     torch.set_num_threads(1)  # on small graphs threads only wait for each other
@@ -60,14 +61,14 @@ def demo(
         "\n[bold]What depth does[/] to the normalized smoothness of the live dimensions and to "
         "the distance to the eigenspace:"
     )
-    console.print(_depth_table(report), "")
+    console.print(_depth_table(report).to_rich(), "")
     console.print(_control_text(report.control))
     with console.status("Drawing figures 1 and 2"):
         for number in (1, 2):
             paths += write_figure(number, out)
     console.print(f"\n[bold]What training makes of it:[/] {_training_text(seeds, epochs)}")
     study = run_depths(out / "training", seeds=seeds, config=TrainConfig(epochs=epochs))
-    console.print(_study_table(study), "")
+    console.print(_study_table(study).to_rich(), "")
     with console.status("Drawing the training"):
         paths += write_study(study, out)
     if as_json:
@@ -92,55 +93,59 @@ def _training_text(seeds: int, epochs: int) -> str:
     )
 
 
-def _study_table(study: DepthStudy) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+@dataclass(frozen=True)
+class _Trained:
+    """Test accuracies of one depth and one rule that selects the epoch."""
 
+    select: str
+    depth: int
+    without: str
+    with_control: str
+    difference: str
+
+
+def _study_table(study: DepthStudy) -> Table[_Trained]:
+    from graphsct.pages.tables import Column, Table
     from graphsct.training.seeds import percent
     from graphsct.training.words import SELECT
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("epoch chosen by")
-    for name in ("layers", "GCN", "GCN-SCT", "difference"):
-        table.add_column(name, justify="right")
+    rows = []
     for (select, depth), found in study.found.items():
-        shares = [[run.test_accuracy for run in part.runs] for part in found.parts]
-        table.add_row(
-            SELECT[select],
-            str(depth),
-            percent(shares[1]),
-            percent(shares[0]),
-            percent(found.differences, sign="+"),
-        )
-    return table
+        shares = [percent([run.test_accuracy for run in part.runs]) for part in found.parts]
+        difference = percent(found.differences, sign="+")
+        rows.append(_Trained(SELECT[select], depth, shares[1], shares[0], difference))
+    columns: tuple[Column[_Trained], ...] = (
+        Column("epoch chosen by", "{select:s}", right=False),
+        Column("layers", "{depth:d}"),
+        Column("GCN", "{without:s}"),
+        Column("GCN-SCT", "{with_control:s}"),
+        Column("difference", "{difference:s}"),
+    )
+    return Table("Test accuracy, %", columns, tuple(rows))
 
 
-def _depth_table(report: Report) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+@dataclass(frozen=True)
+class _Measured:
+    """The features after a number of layers."""
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in (
-        "layers",
-        "median\nsmoothness",
-        "dead",
-        "distance",
-        "Dirichlet\nenergy",
-        "normalized\nenergy",
-        "effective\nrank",
-    ):
-        table.add_column(name, justify="right")
-    for layers, found in report.depth.items():
-        table.add_row(
-            str(layers),
-            "-" if found.smoothness is None else f"{found.smoothness:.4f}",
-            f"{found.dead} of {found.dimensions}",
-            f"{found.distance:.3g}",
-            f"{found.dirichlet_energy:.3g}",
-            f"{found.normalized_dirichlet_energy:.2e}",
-            f"{found.effective_rank:.2f}",
-        )
-    return table
+    layers: int
+    found: Summary
+
+
+def _depth_table(report: Report) -> Table[_Measured]:
+    from graphsct.pages.tables import Column, Table
+
+    columns: tuple[Column[_Measured], ...] = (
+        Column("layers", "{layers:d}"),
+        Column("median smoothness", ("{found.smoothness:.4f}", "-")),
+        Column("dead", "{found.dead:d} of {found.dimensions:d}"),
+        Column("distance", "{found.distance:.3g}"),
+        Column("Dirichlet energy", "{found.dirichlet_energy:.3g}"),
+        Column("normalized energy", "{found.normalized_dirichlet_energy:.2e}"),
+        Column("effective rank", "{found.effective_rank:.2f}"),
+    )
+    rows = tuple(_Measured(layers, found) for layers, found in report.depth.items())
+    return Table("Features by depth", columns, rows)
 
 
 def _control_text(control: Control) -> str:

@@ -14,7 +14,7 @@ __all__ = ["NUMBERS", "app"]
 
 app = typer.Typer(add_completion=False)
 
-#: What a shell completes; those that there are need PyTorch to be looked up.
+#: Numbers that a shell completes; looking the figures up would import PyTorch.
 NUMBERS = ("1", "2", "3", "4")
 
 _EXAMPLES = options.examples(
@@ -32,7 +32,7 @@ def figure(
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("results/figures"),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of random features and networks.")] = 0,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Draw a figure of the paper as PNG and SVG, with its data as CSV.

@@ -1,26 +1,55 @@
-"""What a command prints for machines."""
+"""What a command prints: tables for people, JSON for machines."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from graphsct.errors import MissingExtraError
 
-__all__ = ["print_files", "print_json", "write_page"]
+if TYPE_CHECKING:
+    from graphsct.pages.tables import Table
+
+__all__ = ["print_files", "print_json", "print_table", "write_page"]
+
+_WIDEST = 1000
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """One JSON object on one line; NaN, which JSON does not know, is refused."""
+    """Print one JSON object on one line; NaN, which JSON does not have, is refused."""
     typer.echo(json.dumps(value, allow_nan=False))
 
 
+def print_table(table: Table[Any], *, title: bool = True) -> None:
+    """Print a table, its notes and its parts.
+
+    Args:
+        table: any
+        title: whether to print its title
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console, grid = Console(highlight=False), table.to_rich()
+    if title:
+        console.print(Text(table.title, "bold"))
+    # A line that is too long for the terminal can be read, a folded column cannot.
+    whole = Console(width=_WIDEST).measure(grid).maximum
+    Console(highlight=False, width=max(console.width, whole)).print(grid)
+    console.print()
+    for note in table.notes:
+        console.print(Text(note))
+    for part in table.parts:
+        console.print()
+        print_table(part)
+
+
 def print_files(paths: Iterable[Path], as_json: bool, **more: Any) -> None:
-    """The files that were written, one a line, or as ``files`` of an object with ``more``."""
+    """Print the written files, one per line, or as ``files`` of a JSON object with ``more``."""
     if as_json:
         print_json({**more, "files": [str(path) for path in paths]})
         return
@@ -29,10 +58,10 @@ def print_files(paths: Iterable[Path], as_json: bool, **more: Any) -> None:
 
 
 def write_page(path: Path, write: Callable[[], object]) -> list[Path]:
-    """Write the page beside other results, or say on standard error which extra it needs.
+    """Write a page beside other results, or say on standard error which extra it needs.
 
     Args:
-        path: of the page
+        path: the page
         write: writes it
     """
     try:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsct.cli import options
 from graphsct.cli.options import option
-from graphsct.cli.output import print_json
+from graphsct.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from graphsct.distributed.cost import Quote
+    from graphsct.pages.tables import Table
 
 __all__ = ["app"]
 
@@ -57,7 +58,7 @@ def plan(
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Say whether exact full-graph training with control fits, what an epoch costs, and what limits
-    it, from prices that were measured with one core a process (docs: large graphs).
+    it, from prices that were measured with one core per process (docs: large graphs).
     """
     from graphsct.distributed.cost import Job, Machine, quote
 
@@ -69,7 +70,7 @@ def plan(
         rows = [{"machines": count, **_row(each)} for count, each in found.items()]
         print_json({"job": asdict(job), "machine": asdict(machine), "quotes": rows})
     else:
-        _show(found)
+        print_table(_table(found), title=False)
 
 
 def _sizes(like: str | None, **given: float | None) -> dict[str, Any]:
@@ -107,28 +108,43 @@ def _row(found: Quote) -> dict[str, Any]:
     }
 
 
-def _show(found: dict[int, Quote]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+@dataclass(frozen=True)
+class _Offer:
+    """What a number of machines would take for an epoch."""
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("machines", justify="right")
-    table.add_column("fits")
-    for name in ("GB each", "s/epoch", "network", "GB/layer"):
-        table.add_column(name, justify="right")
-    table.add_column("limit", no_wrap=True)
-    for count, each in found.items():
-        row, seconds = _row(each), sum(each.seconds.values())
-        wire = each.seconds["network"] + each.seconds["messages"]
-        table.add_row(
-            str(count),
-            "yes" if each.fits else "[bold]no[/]",
-            f"{row['gigabytes']:.1f}",
-            f"{seconds:.3g}",
-            f"{wire / seconds:.0%}",
-            f"{each.sent / 1e9:.3g}",
-            f"{'time' if each.fits else 'memory'}: {each.limit}",
-        )
-    console = Console(highlight=False)
-    console.print(table)
-    console.print("network: share of the time; GB/layer: sent by each machine, forward or backward")
+    machines: int
+    fits: bool
+    gigabytes: float
+    seconds: float
+    network: float
+    sent: float
+    limit: str
+
+
+def _offer(machines: int, quote: Quote) -> _Offer:
+    seconds = sum(quote.seconds.values())
+    return _Offer(
+        machines,
+        quote.fits,
+        sum(quote.bytes.values()) / 1e9,
+        seconds,
+        (quote.seconds["network"] + quote.seconds["messages"]) / seconds,
+        quote.sent / 1e9,
+        f"{'time' if quote.fits else 'memory'}: {quote.limit}",
+    )
+
+
+def _table(found: dict[int, Quote]) -> Table[_Offer]:
+    from graphsct.pages.tables import Column, Field, Table
+
+    columns: tuple[Column[_Offer], ...] = (
+        Column("machines", "{machines:d}"),
+        Column("fits", lambda row: "yes" if row.fits else Field("no", "worse"), right=False),
+        Column("GB each", "{gigabytes:.1f}"),
+        Column("s/epoch", "{seconds:.3g}"),
+        Column("network", "{network:.0%}"),
+        Column("GB/layer", "{sent:.3g}"),
+        Column("limit", "{limit:s}", right=False),
+    )
+    note = "network: share of the time; GB/layer: sent by each machine, forward or backward"
+    return Table("Offers", columns, tuple(_offer(*pair) for pair in found.items()), (note,))

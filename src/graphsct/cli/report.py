@@ -32,7 +32,7 @@ def report(
         ),
     ] = None,
     figures: Annotated[
-        Path, typer.Option(help="Folder of figures; those that are not there are drawn.")
+        Path, typer.Option(help="Folder of figures; missing ones are drawn.")
     ] = Path("results/figures"),
     markdown: Annotated[
         Path | None, typer.Option(help="Also write Markdown, its images beside it.")
@@ -41,7 +41,7 @@ def report(
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Write every table and figure of the paper beside ours as one HTML page that needs no
-    network: what holds, what does not, by how much, and every setting behind it.
+    network: which claims hold, which do not, by how much, and every setting behind them.
 
     Drawing figures 3 and 4 for the first time takes about a minute each.
     """

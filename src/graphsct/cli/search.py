@@ -67,9 +67,9 @@ def search(
     import torch
 
     from graphsct.extras import require
-    from graphsct.paper.figures.search import write_search
     from graphsct.search import Task
     from graphsct.search import search as run
+    from graphsct.search.figure import write_search
 
     require("matplotlib", "search")
     if threads is not None:

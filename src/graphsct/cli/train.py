@@ -11,7 +11,7 @@ import typer
 
 from graphsct.cli import options
 from graphsct.cli.options import flag, option
-from graphsct.cli.output import print_json, write_page
+from graphsct.cli.output import print_json, print_table, write_page
 
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
@@ -180,7 +180,7 @@ def show(found: Comparison, written: list[Path], as_json: bool) -> None:
     """Print what came out, for a person or for a machine, and where its folder and page are."""
     from rich.console import Console
 
-    from graphsct.cli.results import comparison_table
+    from graphsct.diagnosis.tables import comparison_table
     from graphsct.training.words import describe
 
     if as_json:
@@ -188,5 +188,5 @@ def show(found: Comparison, written: list[Path], as_json: bool) -> None:
         return
     console = Console(highlight=False)
     console.print(f"[bold]{found.data}[/]: {describe(found)}")
-    console.print(comparison_table(found), "")
+    print_table(comparison_table(found), title=False)
     typer.echo("; the page is ".join(["Written to " + str(written[0]), *map(str, written[1:])]))

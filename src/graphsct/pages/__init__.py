@@ -1,4 +1,4 @@
-"""Pages that are one file each: all is inside, nothing is fetched, every value is escaped."""
+"""HTML pages of a single file each: nothing is fetched, and every value is escaped."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["render"]
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill a template of this folder, as a rule one that extends ``base.html``.
+    """Fill a template of this folder, usually one that extends ``base.html``.
 
-    A template that sets ``plots`` in its base gets Plotly, and draws what it gives the macro
-    ``plot`` of ``plot.html``: a figure as Plotly writes it down, with ``data`` and ``layout``.
+    With ``plots=True`` the page contains Plotly, which draws the figures passed to the macro
+    ``plot`` of ``plot.html`` as Plotly's JSON, with ``data`` and ``layout``.
 
     Example:
         >>> "a &lt; b" in render("base.html", title="a < b")
@@ -40,7 +40,7 @@ def _environment() -> Environment:
 
 
 def _plotly() -> Markup:
-    """The library itself, which is too large to be read for pages without a plot."""
+    """The library itself, too large for pages without a plot."""
     require("plotly", "report")
     from plotly.offline import get_plotlyjs
 

@@ -1,1 +1,1 @@
-"""The paper's experiments, each one a function that can be called and tested."""
+"""The paper: its numbers, our cells beside them, tables, figures and the report."""

@@ -17,8 +17,8 @@ from graphsct import geometry
 from graphsct.files import write_csv, write_json
 from graphsct.graph import Graph
 from graphsct.paper.example import example_graph
-from graphsct.paper.summary import Summary, summarize
 from graphsct.smoothness import normalized_smoothness
+from graphsct.smoothness.summary import Summary, summarize
 
 __all__ = ["Control", "Report", "control_layer", "run_demo", "run_network", "write_report"]
 

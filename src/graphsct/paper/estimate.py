@@ -18,11 +18,11 @@ from graphsct.training.seeds import split_of
 
 __all__ = ["EPOCHS", "estimate"]
 
-#: A run that was never made is taken to stop after so many epochs.
+#: The assumed length of a run that was never made, in epochs.
 EPOCHS = 300
 
-_DEPTHS = 2, 8  # timed; other depths lie on the line through them
-_SEARCHED = 8  # what a searched depth is taken for
+_DEPTHS = 2, 8  # timed; other depths are interpolated linearly
+_SEARCHED = 8  # the assumed depth where it is searched
 
 
 def estimate(

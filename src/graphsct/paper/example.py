@@ -18,7 +18,7 @@ MIN_DEGREE, MAX_DEGREE = 2, 10
 def example_graph(seed: int = 0) -> Graph:
     """A connected random simple graph of 100 nodes with degrees between 2 and 10, in float64.
 
-    The degrees are drawn uniformly, then a graph that has them; both again until it is connected.
+    Uniform degrees and a graph with these degrees are drawn until the graph is connected.
     """
     if seed < 0:
         raise ExperimentError(f"the seed is {seed}; seeds are integers from 0")

@@ -1,4 +1,4 @@
-"""The page on which one sees smoothness: small graphs, and figure 2, to play with."""
+"""The interactive page: small graphs and figure 2 to play with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 from graphsct import __version__
 from graphsct.graph import Graph
 from graphsct.pages import render
-from graphsct.paper.figures import trajectory
+from graphsct.paper.figures import figure2
 
 __all__ = ["SMALL_GRAPHS", "SmallGraph", "page"]
 
@@ -29,8 +29,8 @@ class SmallGraph:
     Args:
         name: its name on the page
         edges: every edge once
-        places: where nodes are drawn, from -1 to 1, to the right and down; shape: ``(n, 2)``
-        z: the features that a reader finds; shape: ``(n,)``
+        places: positions of nodes, from -1 to 1, to the right and down; shape: ``(n, 2)``
+        z: the features at first; shape: ``(n,)``
     """
 
     name: str
@@ -45,7 +45,7 @@ class SmallGraph:
         return Graph(edge_index, len(self.places), symmetrize=True, dtype=torch.float64)
 
     def describe(self) -> dict[str, Any]:
-        """What the page has to know of it."""
+        """Return the values that the page needs."""
         return {
             "name": self.name,
             "edges": self.edges,
@@ -58,7 +58,7 @@ class SmallGraph:
 
 
 def page(graphs: Sequence[SmallGraph]) -> str:
-    """The page with these graphs to choose from, the first one chosen."""
+    """Return the page with a choice of graphs, showing the first."""
     return render(
         "explore.html",
         title=TITLE,
@@ -70,12 +70,12 @@ def page(graphs: Sequence[SmallGraph]) -> str:
 
 def _figure2() -> dict[str, Any]:
     """The network of figure 2, and where its trajectories start."""
-    data = trajectory.trajectories()
+    data = figure2.trajectories()
     return {
-        "operator": trajectory.OPERATOR.tolist(),
-        "weight": trajectory.WEIGHT,
-        "layers": trajectory.LAYERS,
-        "alphas": trajectory.ALPHAS,
+        "operator": figure2.OPERATOR.tolist(),
+        "weight": figure2.WEIGHT,
+        "layers": figure2.LAYERS,
+        "alphas": figure2.ALPHAS,
         "eigenvector": data.eigenvector.tolist(),
         "starts": data.h[0, :, 0].tolist(),
     }

@@ -1,26 +1,25 @@
-"""Which of our cells stand beside which of the paper's."""
+"""Which of our cells stand beside which of the paper's, and which share their settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from graphsct import nn
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
-from graphsct.paper.cell import Key
+from graphsct.paper.cell import Cell, Key, Settings
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
+from graphsct.training.config import OF_ACTIVATION
 
-__all__ = ["TRAINED", "Choice", "base_of", "control_of", "key_of", "keys_of"]
-
-#: The tables whose numbers come from training.
-TRAINED = ("depth", "heterophilic", "t-tests", "srelu", "activations", "heterophilic-std")
+__all__ = ["Choice", "base_of", "borrow", "control_of", "key_of", "keys_of"]
 
 _CITATION = ("cora", "citeseer", "pubmed", "physics", "arxiv")
 
 
 def key_of(cell: PaperCell) -> Key:
-    """Our cell beside one of the paper's.
+    """Return our cell beside one of the paper's.
 
     EGNN has SReLU unless it has SCT; on the heterophilic sets all have leaky ReLU.
 
@@ -37,14 +36,14 @@ def key_of(cell: PaperCell) -> Key:
 
 
 def control_of(model: str, dataset: str = "") -> str:
-    """The control that the paper calls SCT, by its table of sizes: the model's default, but
+    """Return the control that is SCT in the paper's table of sizes: the model's default, but
     ``pooled`` on Ogbn-arxiv.
     """
     return "pooled" if dataset == "arxiv" else nn.MODELS[model].default_control
 
 
 def base_of(key: Key) -> Key:
-    """The same without control, in the activation of the paper's rows without SCT."""
+    """Return the cell without control, with the activation of the paper's rows without SCT."""
     activation = "srelu" if key.model == "egnn" else None
     if key.dataset not in _CITATION:
         activation = "leaky_relu"
@@ -52,7 +51,7 @@ def base_of(key: Key) -> Key:
 
 
 def keys_of(table: PaperTable) -> list[Key]:
-    """All cells that a table needs, each after the one without control that it is compared with."""
+    """Return all cells of a table, each after the cell without control that is its base."""
     keys: dict[Key, None] = {}
     for cell in table.cells:
         key = key_of(cell)
@@ -60,9 +59,33 @@ def keys_of(table: PaperTable) -> list[Key]:
     return list(keys)
 
 
+def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
+    """Return the cell with the same key but a searched activation, set to that of ``key``.
+
+    Two activations are thus compared with all other settings equal. If the search chose this very
+    activation, its runs are returned too.
+
+    Args:
+        key: a cell with a fixed activation
+        cells: the cells to borrow from
+    """
+    source = cells.get(key._replace(activation=None))
+    if source is None or key.activation is None:
+        return None
+    settings = _with_activation(source.settings, key.activation)
+    found = None if source.found is None else {**source.found, "of": source.key.name}
+    same = settings == source.settings
+    return Cell(key, settings, found, source.results if same else (), versions=source.versions)
+
+
+def _with_activation(settings: Settings, activation: str) -> Settings:
+    others: dict[str, Any] = {n: None for n, owner in OF_ACTIVATION.items() if owner != activation}
+    return replace(settings, model=replace(settings.model, activation=activation, **others))
+
+
 @dataclass(frozen=True)
 class Choice:
-    """Some of a table's cells; what is empty leaves all.
+    """A choice of a table's cells; an empty field chooses all.
 
     Args:
         datasets: by our names
@@ -104,7 +127,7 @@ class Choice:
     def takes(
         self, dataset: str | None, model: str | None, sct: bool | None, depth: int | None
     ) -> bool:
-        """Whether a cell is among them; what a table does not tell is never left out."""
+        """Whether a cell is chosen; a value that the table does not tell excludes nothing."""
         return all(
             given is None or not chosen or given in chosen
             for given, chosen in (
@@ -115,8 +138,13 @@ class Choice:
             )
         )
 
+    def includes(self, row: Any) -> bool:
+        """Whether a row of a table is chosen, by its data set, model, SCT and depth."""
+        names = ("dataset", "model", "sct", "depth")
+        return self.takes(*(getattr(row, name, None) for name in names))
+
     def keys(self, table: PaperTable) -> list[Key]:
-        """The cells of a table that are among them, or an error if there is none."""
+        """Return the chosen cells of a table, or raise an error if there is none."""
         found = [
             key
             for key in keys_of(table)
@@ -127,10 +155,10 @@ class Choice:
         return found
 
     def nothing_left(self, table: PaperTable) -> ExperimentError:
-        """What to raise if no cell of a table is among them."""
+        """Return the error for a choice without any cell of a table."""
         return ExperimentError(
-            f"no cell of table {table.number} ({table.name}) is left by these choices; leave "
-            "some of --data, --model, --depth and --control out"
+            f"no cell of table {table.number} ({table.name}) is left by these choices; choose more "
+            "data sets, models, depths or controls"
         )
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.paper.summary import summarize
+from graphsct.smoothness.summary import summarize
 from graphsct.training.data import SplitData
 from graphsct.training.seeding import seeded
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.errors import ExperimentError, GraphsctError
-from graphsct.paper.borrow import borrow
 from graphsct.paper.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
+from graphsct.paper.plan import borrow
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
 from graphsct.search.task import Task
 from graphsct.training.interrupt import interruptible
@@ -58,7 +58,7 @@ class Budget:
             if value != unused[what]:
                 raise ExperimentError(
                     f"{what} is {value!r}, which is for the trials of a search, and known settings "
-                    "need none; search them anew with --trials, or leave it out"
+                    "need none; set the number of trials to search anew, or leave it out"
                 )
 
     @property
@@ -234,7 +234,9 @@ def _search(
     from graphsct.search import search
 
     if budget.trials is None:
-        raise ExperimentError("no settings are known for this cell; search them with --trials")
+        raise ExperimentError(
+            "no settings are known for this cell; set a number of trials to search"
+        )
     task = Task(*key, max_hidden=budget.max_hidden)
     found = search(
         task,

@@ -16,10 +16,7 @@ from graphsct.paper.reproduce import Loader
 from graphsct.training.run import versions
 from graphsct.training.timing import Case, measure_data
 
-__all__ = ["TIMED", "find_time", "measure_times", "read_times"]
-
-#: The tables of times of an epoch.
-TIMED = ("time", "time-best")
+__all__ = ["find_time", "measure_times", "read_times"]
 
 _HIDDEN = 16
 _MEASURED = ("control", "ours_ms", "pyg_edge_index_ms", "pyg_sparse_ms", "limit_ms")

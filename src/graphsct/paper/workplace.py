@@ -1,4 +1,4 @@
-"""The folder in which a cell is under way: for one process at a time, its runs by settings."""
+"""The folder of a cell in progress, for one process at a time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["alone", "clear_runs", "runs_folder"]
 
 @contextmanager
 def alone(work: Path) -> Iterator[None]:
-    """Several processes may share the cells of a table, but not one cell."""
+    """A context that locks the folder: processes may share a table, but not a cell."""
     with saving(work):
         work.mkdir(parents=True, exist_ok=True)
         held = FileLock(work / ".lock", timeout=0)
         try:
             held.acquire()
         except Timeout:
-            raise ExperimentError("another process is at this cell") from None
+            raise ExperimentError("another process is running this cell") from None
     try:
         yield
     finally:
@@ -35,13 +35,13 @@ def alone(work: Path) -> Iterator[None]:
 
 
 def runs_folder(work: Path, settings: Settings) -> Path:
-    """Where runs with these settings are kept until the cell is done."""
+    """Return the folder of runs with these settings, kept until the cell is finished."""
     text = json.dumps(settings.to_dict(), sort_keys=True)
     digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
     return work / f"runs-{digest}"
 
 
 def clear_runs(work: Path) -> None:
-    """Delete the runs of a cell that is done; the search stays, so that it can go on."""
+    """Delete the runs of a finished cell; its search stays, so that it can be extended."""
     for runs in work.glob("runs-*"):
         shutil.rmtree(runs)

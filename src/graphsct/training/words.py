@@ -1,19 +1,12 @@
-"""What came out of training in sentences and rows, the same on a terminal and on a page."""
+"""Training in sentences, the same on a terminal and on a page."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator
-
 from graphsct.training.compare import Comparison
-from graphsct.training.seeds import Results, percent
 
-__all__ = ["COLUMNS", "SELECT", "describe", "rows"]
+__all__ = ["SELECT", "describe"]
 
 SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
-
-#: The columns of :func:`rows`.
-COLUMNS = ("control", "test accuracy, %", "validation, %", "best epoch", "s a run")
 
 
 def describe(found: Comparison) -> str:
@@ -25,23 +18,4 @@ def describe(found: Comparison) -> str:
         f"{model.title}, {model.depth} layers of width {model.hidden}, control "
         f"{model.control or 'none'}; {seeds}{splits}; the epoch chosen by "
         f"{SELECT[found.results.config.select]}"
-    )
-
-
-def rows(found: Comparison) -> Iterator[tuple[str, ...]]:
-    """Mean ± sample standard deviation over the seeds, in percent."""
-    for part in found.parts:
-        yield _row(part)
-    if found.differences:
-        yield "difference, paired", percent(found.differences, sign="+"), "", "", ""
-
-
-def _row(results: Results) -> tuple[str, ...]:
-    runs = results.counted
-    return (
-        results.model.control or "none",
-        percent([run.test_accuracy for run in runs]),
-        percent([run.val_accuracy for run in runs]),
-        f"{statistics.fmean(run.best_epoch for run in runs):.0f}",
-        f"{statistics.fmean(run.seconds for run in runs):.1f}",
     )

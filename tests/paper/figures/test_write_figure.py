@@ -12,10 +12,11 @@ from matplotlib.transforms import Bbox
 
 from graphsct.datasets import demo
 from graphsct.errors import DataError, ExperimentError, MissingExtraError
-from graphsct.paper.figures import FIGURES, save, write_figure
-from graphsct.paper.figures.gradients import gradient_maps
-from graphsct.paper.figures.smoothness_maps import smoothness_maps
-from graphsct.paper.figures.style import styled
+from graphsct.paper.figures import FIGURES, write_figure
+from graphsct.paper.figures.figure3 import smoothness_maps
+from graphsct.paper.figures.figure4 import gradient_maps
+from graphsct.plotting.saving import save
+from graphsct.plotting.style import styled
 
 # Figures 3 and 4 train on Citeseer for a minute; here, for a second on what is built in.
 SMALL = {
@@ -34,7 +35,7 @@ def write(number, folder):
         return write_figure(number, folder)
     with styled():
         data = data_of(number)
-        return save(f"figure{number}", FIGURES[number].draw(data), data, folder)
+        return save(f"figure{number}", FIGURES[number].draw(data), data.columns(), folder)
 
 
 @pytest.fixture(scope="module", params=FIGURES)
@@ -155,7 +156,9 @@ def test_a_data_set_that_is_not_there_says_what_to_do(number, tmp_path, monkeypa
 
 
 def test_unknown_figure_lists_those_there_are(tmp_path):
-    with pytest.raises(ExperimentError, match=r"no figure 9; there is 1: .*alpha; 2: trajectories"):
+    with pytest.raises(
+        ExperimentError, match=r"no figure 9; choose from 1: .*alpha; 2: trajectories"
+    ):
         write_figure(9, tmp_path)
 
 

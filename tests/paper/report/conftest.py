@@ -3,10 +3,10 @@ import pytest
 from graphsct.datasets import demo
 from graphsct.files import write_csv, write_json, write_text
 from graphsct.paper.cell import RESULT, Cell, Key, Settings, write_cell
-from graphsct.paper.figures.gradients import gradient_maps
-from graphsct.paper.figures.smoothness_maps import smoothness_maps
+from graphsct.paper.figures.figure3 import smoothness_maps
+from graphsct.paper.figures.figure4 import gradient_maps
 from graphsct.paper.report.drawings import find_drawings
-from graphsct.paper.tables import build, names
+from graphsct.paper.tables import build, experiments
 from graphsct.paper.term import Term
 from graphsct.training import ModelConfig, TrainConfig
 
@@ -81,7 +81,7 @@ def cells(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tables(cells, tmp_path_factory):
     nothing = tmp_path_factory.mktemp("no-data")
-    return {name: build(name, cells=cells, root=nothing) for name in names()}
+    return {name: build(name, cells=cells, root=nothing) for name in experiments()}
 
 
 @pytest.fixture(scope="session")

@@ -23,10 +23,10 @@ def test_digest_of_smoothness_leaves_dead_dimensions_out():
         for s, dead in ((0.5, 0), (0.7, 0), (0.6, 0), (1.0, 1))
     ]
     (found,) = digest_smoothness(rows).rows
-    assert (found["smoothness"], found["dead"], found["verdict"]) == (0.6, 25, "not smooth")
+    assert (found.smoothness, found.dead, found.verdict) == (0.6, 25, "not smooth")
     dead = [cell(layer=14, smoothness=1.0, dead=1, test_accuracy=0.5)]
     (found,) = digest_smoothness(dead).rows
-    assert (found["smoothness"], found["dead"], found["verdict"]) == (None, 100, "smooth")
+    assert (found.smoothness, found.dead, found.verdict) == (None, 100, "smooth")
 
 
 @pytest.mark.parametrize(("first", "verdict"), [(1e-5, "vanishes"), (0.1, "does not vanish")])
@@ -37,8 +37,8 @@ def test_digest_of_gradients_looks_at_the_last_epoch(first, verdict):
         for layer, norm in enumerate(norms)
     ]
     (found,) = digest_gradients(rows).rows
-    assert (found["input"], found["first"], found["last"]) == (7, first, 1)
-    assert found["verdict"] == verdict
+    assert (found.input, found.first, found.last) == (7, first, 1)
+    assert found.verdict == verdict
 
 
 def test_files_that_are_there_are_used(drawings, figures):

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from graphsct.paper.cell import Key, write_cell
+from graphsct.paper.paper import find_table
 from graphsct.paper.tables import build
 from graphsct.paper.tables.significance import compare, holm
 
@@ -23,7 +24,9 @@ def folder(make, tmp_path):
 
 
 def find(rows, **wanted):
-    (row,) = (row for row in rows if all(row[key] == value for key, value in wanted.items()))
+    (row,) = (
+        row for row in rows if all(getattr(row, key) == value for key, value in wanted.items())
+    )
     return row
 
 
@@ -31,12 +34,12 @@ def test_ours_stands_beside_the_paper(folder):
     table = build("table1", cells=folder)
     assert len(table.rows) == 120
     row = find(table.rows, dataset="cora", model="gcn", control="pooled", depth=16)
-    assert (row["paper"], row["paper_std"], row["ours"], row["n"]) == (71.4, None, 72.0, 3)
-    assert row["std"] == pytest.approx(7**0.5)
-    assert row["difference"] == pytest.approx(0.6)
-    assert row["verdict"] == "agrees"
-    assert row["paper_gain"] == pytest.approx(6.5)
-    assert row["cell"] == "cora-gcn-pooled-16"
+    assert (row.paper, row.paper_std, row.ours, row.n) == (71.4, None, 72.0, 3)
+    assert row.std == pytest.approx(7**0.5)
+    assert row.difference == pytest.approx(0.6)
+    assert row.verdict == "agrees"
+    assert row.paper_gain == pytest.approx(6.5)
+    assert row.cell == "cora-gcn-pooled-16"
     assert json.loads(json.dumps(table.to_dict(), allow_nan=False))["cells"]
 
 
@@ -47,20 +50,20 @@ def test_ours_stands_beside_the_paper(folder):
 def test_the_verdict_against_the_paper(make, tmp_path, runs, verdict):
     write_cell(tmp_path, make(BASE, runs))  # printed: 64.9
     row = find(build("depth", cells=tmp_path).rows, cell=BASE.name)
-    assert row["verdict"] == verdict
+    assert row.verdict == verdict
 
 
 def test_the_verdict_against_its_own_base_is_welch_and_holm(folder):
     rows = build("depth", cells=folder).rows
-    deep, shallow = (find(rows, cell=key.name)["gain"] for key in (SCT, SHALLOW[1]))
+    deep, shallow = (find(rows, cell=key.name).gain for key in (SCT, SHALLOW[1]))
     expected = [compare(HIGH, LOW), compare(*reversed(EQUAL))]
     for gain, difference in zip((deep, shallow), expected, strict=True):
-        assert gain["mean"] == pytest.approx(difference.mean)
-        assert (gain["low"], gain["high"]) == pytest.approx((difference.low, difference.high))
+        assert gain.mean == pytest.approx(difference.mean)
+        assert (gain.low, gain.high) == pytest.approx((difference.low, difference.high))
     adjusted = holm([difference.p for difference in expected])
-    assert [deep["p_holm"], shallow["p_holm"]] == pytest.approx(adjusted)
-    assert (deep["verdict"], shallow["verdict"]) == ("helps", "unclear")
-    assert find(rows, cell=BASE.name)["gain"] is None
+    assert [deep.p_holm, shallow.p_holm] == pytest.approx(adjusted)
+    assert (deep.verdict, shallow.verdict) == ("helps", "unclear")
+    assert find(rows, cell=BASE.name).gain is None
 
 
 def test_a_comparison_with_another_budget_is_told(make, tmp_path):
@@ -69,7 +72,7 @@ def test_a_comparison_with_another_budget_is_told(make, tmp_path):
             found = {"trials": 9, "allowed": {"trials": allowed, "seconds": None}}
             write_cell(tmp_path, replace(make(key, runs), found=found))
         table = build("depth", cells=tmp_path)
-        assert find(table.rows, cell=SCT.name)["gain"]["same_budget"] is (trials == 20)
+        assert find(table.rows, cell=SCT.name).gain.same_budget is (trials == 20)
         return any(SCT.name in note for note in table.notes)
 
     assert not note(20)
@@ -79,23 +82,23 @@ def test_a_comparison_with_another_budget_is_told(make, tmp_path):
 def test_both_rules_are_reported_for_deep_cells(folder):
     part = build("depth", cells=folder).parts[0]
     assert "validation loss" in part.title
-    assert [row["cell"] for row in part.rows] == [BASE.name, SCT.name]
-    assert part.rows[1]["ours"] == 40.5
-    assert part.rows[1]["gain"]["verdict"] == "hurts"
+    assert [row.cell for row in part.rows] == [BASE.name, SCT.name]
+    assert part.rows[1].ours == 40.5
+    assert part.rows[1].gain.verdict == "hurts"
 
 
 def test_cells_that_nobody_has_run_say_so(folder):
     rows = build("depth", cells=folder).rows
     missing = find(rows, cell="cora-gcnii-none-4")
-    assert (missing["ours"], missing["n"], missing["verdict"]) == (None, 0, None)
-    assert missing["missing"] == "nobody has run it yet"
-    assert find(rows, cell="arxiv-gcn-none-4")["missing"] == "its files were not at hand"
+    assert (missing.ours, missing.n, missing.verdict) == (None, 0, None)
+    assert missing.missing == "nobody has run it yet"
+    assert find(rows, cell="arxiv-gcn-none-4").missing == "its files were not at hand"
 
 
 def test_misprints_are_marked_and_explained(tmp_path):
     table = build("depth", cells=tmp_path)
     row = find(table.rows, cell="cora-gcnii-gated-4")
-    assert (row["mark"], row["right"]) == ("*", 84.8)
+    assert (row.mark, row.right) == ("*", 84.8)
     assert any(n.startswith("* Cora, GCNII-SCT, 4 layers: should be 84.8") for n in table.notes)
 
 
@@ -104,9 +107,9 @@ def test_a_depth_that_was_searched_is_told(make, tmp_path):
     write_cell(tmp_path, make(key, [60.0, 62.0], depth=4))
     table = build("heterophilic", cells=tmp_path)
     row = find(table.rows, cell=key.name)
-    assert (row["depth"], row["our_depth"], row["ours"]) == (None, 4, 61.0)
+    assert (row.depth, row.our_depth, row.ours) == (None, 4, 61.0)
     (layers,) = (column for column in table.columns if column.title == "layers")
-    assert layers.show(row) == "4 (found)"
+    assert layers.text(row) == "4 (found)"
 
 
 def test_fixed_activations_are_compared_with_the_base_of_the_main_table(make, tmp_path):
@@ -114,11 +117,11 @@ def test_fixed_activations_are_compared_with_the_base_of_the_main_table(make, tm
     write_cell(tmp_path, make(SHALLOW[0], [60.0, 60.5]))
     write_cell(tmp_path, make(relu, [80.0, 80.5]))
     row = find(build("activations", cells=tmp_path).rows, cell=relu.name)
-    assert row["gain"]["mean"] == pytest.approx(20)
-    assert row["paper"] == 81.2
+    assert row.gain.mean == pytest.approx(20)
+    assert row.paper == 81.2
 
 
 @pytest.mark.parametrize("name", ["heterophilic", "srelu", "activations", "heterophilic-std"])
 def test_every_table_of_accuracies_is_built(name, tmp_path):
     table = build(name, cells=tmp_path)
-    assert len(table.rows) == len(table.paper.cells)
+    assert len(table.rows) == len(find_table(name).cells)

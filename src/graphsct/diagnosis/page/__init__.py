@@ -1,4 +1,4 @@
-"""A diagnosis, or what was trained, as one HTML page."""
+"""The page of a diagnosis, and the parts that it shares with the page of a run folder."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import Any
 
 from graphsct import __version__
 from graphsct.diagnosis.diagnosis import Diagnosis
-from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.page.counts import card_view
-from graphsct.diagnosis.page.curves import curves, middle_reach
+from graphsct.diagnosis.page.curves import curves
 from graphsct.diagnosis.page.history import history
 from graphsct.diagnosis.page.maps import heat_maps
+from graphsct.diagnosis.tables import ResultRow, effect_table, layer_table
 from graphsct.diagnosis.verdict import Finding, span
-from graphsct.diagnosis.words import EFFECTS, MEANINGS, effect_rows, size, trained, tried
+from graphsct.diagnosis.words import MEANINGS, size, trained
 from graphsct.pages import render
-from graphsct.pages.tables import Field, Head, table_view
+from graphsct.pages.tables import Table
 
 __all__ = ["inside", "page", "pretty"]
 
 
 def page(found: Diagnosis) -> str:
-    """Everything about one diagnosis, the verdict on top."""
+    """Return everything about one diagnosis, the verdict on top."""
+    effects = effect_table(found)
     return render(
         "diagnosis.html",
         title=f"{found.model} on {found.data}",
@@ -30,8 +31,8 @@ def page(found: Diagnosis) -> str:
         size=size(found),
         trained=None if found.run is None else trained(found.run),
         parts=[inside(found, "")],
-        tried=_tried(found),
-        effects=_measured(found),
+        tried=effects,
+        effects=_measured(effects),
         untried=found.untried,
         history=[] if found.run is None else history([found.run]),
         graph=card_view(found.graph),
@@ -40,19 +41,19 @@ def page(found: Diagnosis) -> str:
 
 
 def inside(found: Diagnosis, heading: str) -> dict[str, Any]:
-    """What a page shows of one model, under its heading."""
+    """Return the parts of a page about one model, under its heading."""
     return {
         "heading": heading,
         "found": found,
         "findings": [_finding(finding, len(found.layers)) for finding in found.findings],
         "maps": heat_maps(found),
         "curves": curves(found),
-        "table": _layers(found, heading),
+        "table": layer_table(found, heading),
     }
 
 
 def pretty(values: Any) -> str:
-    """Plain values, to be read."""
+    """Return plain values as indented JSON."""
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
@@ -66,75 +67,15 @@ def _finding(finding: Finding, depth: int) -> dict[str, Any]:
     }
 
 
-_LAYERS = (
-    Head("layer", right=False),
-    Head("name", right=False),
-    Head("kind", right=False),
-    Head("state", right=False),
-    Head("s, quartiles"),
-    Head("dead"),
-    Head("effective rank"),
-    Head("rank of contrast"),
-    Head("contrast"),
-    Head("distance"),
-    Head("distance over norm"),
-    Head("energy"),
-    Head("normalized energy"),
-    Head("norm"),
-    Head("gradient"),
-    Head("s in reach, place in it"),
-)
-
-
-def _layers(found: Diagnosis, heading: str) -> dict[str, Any]:
-    numbers = range(1, len(found.layers) + 1)
-    starved = {n for f in found.findings if f.kind == "vanishing gradient" for n in f.layers}
-    rows: list[list[str | Field]] = [
-        [str(number), layer.name, layer.kind, _state(state, number in starved), *_row(layer)]
-        for number, layer, state in zip(numbers, found.layers, found.states, strict=True)
-    ]
-    return table_view(f"Layers{', ' * bool(heading)}{heading}", _LAYERS, rows)
-
-
-def _state(state: str, starved: bool) -> Field:
-    wrong = [state] if state != "healthy" else []
-    wrong += ["vanishing gradient"] if starved else []
-    return Field(", ".join(wrong), "worse", "▼") if wrong else Field("healthy", "better", "▲")
-
-
-def _row(layer: LayerReport) -> list[str]:
-    reach = middle_reach(layer)
-    stands = "" if reach is None or reach.place is None else f", {reach.place:.0%}"
-    return [
-        "–" if layer.quartiles is None else " ".join(f"{value:.3f}" for value in layer.quartiles),
-        f"{len(layer.dead)} of {layer.channels}",
-        f"{layer.effective_rank:.2f}",
-        f"{layer.contrast_rank:.2f}",
-        f"{layer.contrast:.3g}",
-        f"{layer.distance:.3g}",
-        f"{layer.relative_distance:.3g}",
-        f"{layer.dirichlet_energy:.3g}",
-        f"{layer.normalized_dirichlet_energy:.3g}",
-        f"{layer.norm:.3g}",
-        f"{layer.gradient_norm:.3g}",
-        "–" if reach is None else f"{reach.low:.2f} to {reach.high:.2f}{stands}",
-    ]
-
-
-def _measured(found: Diagnosis) -> dict[str, str]:
-    """What each remedy came to, by its name."""
-    rows = [(name, test) for name, test, *_ in effect_rows(found)]
+def _measured(effects: Table[ResultRow] | None) -> dict[str, str]:
+    """Return the effect of each remedy by its name."""
+    if effects is None:
+        return {}
+    as_it_is, *others = effects.rows
     return {
-        name: f"{test} % of the test nodes are right, {rows[0][1]} % as it is"
-        for name, test in rows[1:]
+        row.name: f"{row.test} % of the test nodes are right, {as_it_is.test} % as it is"
+        for row in others
     }
-
-
-def _tried(found: Diagnosis) -> dict[str, Any] | None:
-    if not found.effects:
-        return None
-    columns = [Head(name, right=i > 0) for i, name in enumerate(EFFECTS)]
-    return table_view(tried(found).rstrip(":"), columns, list(effect_rows(found)))
 
 
 def _settings(found: Diagnosis) -> dict[str, str]:

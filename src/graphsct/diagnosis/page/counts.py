@@ -1,4 +1,4 @@
-"""The graph's card on a page: its facts, its degrees and its components."""
+"""The graph on a page: facts, degrees and components."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphsct.diagnosis.card import GraphCard
-from graphsct.pages.figures import BLUE, Drawn, layout, log_axis
+from graphsct.plotting.interactive import BLUE, Drawn, layout, log_axis
 
 __all__ = ["card_view"]
 
 
 def card_view(card: GraphCard) -> dict[str, Any]:
-    """Facts by name, and figures of what varies."""
+    """Return facts by name, and figures of degrees and components."""
     drawn = [
         _counts("Neighbours of a node", "neighbours", "nodes", card.degrees),
         _counts("Nodes of a component", "nodes", "components", card.sizes),
@@ -40,7 +40,7 @@ def _facts(card: GraphCard) -> dict[str, str]:
 
 
 def _counts(title: str, what: str, of: str, pairs: Sequence[tuple[int, int]]) -> Drawn:
-    """How many there are of each size, both axes logarithmic; zero is told as a fact."""
+    """Draw how often each size occurs, on logarithmic axes; zeros are among the facts."""
     shown = [(value, count) for value, count in pairs if value]
     figure = {
         "data": [

@@ -1,16 +1,15 @@
-"""Curves of a diagnosis: every measure by layer, what is not healthy shaded."""
+"""Interactive curves of a diagnosis: every measure by layer, unhealthy layers shaded."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphsct.diagnosis.diagnosis import Diagnosis
-from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.page.maps import layer_axis
-from graphsct.pages.figures import (
+from graphsct.diagnosis.tables import middle_reach
+from graphsct.plotting.interactive import (
     BLUE,
     GREY,
     ORANGE,
@@ -22,13 +21,13 @@ from graphsct.pages.figures import (
     positive,
 )
 
-__all__ = ["curves", "middle_reach"]
+__all__ = ["curves"]
 
 _SHADE = "rgba(213, 74, 40, 0.16)"
 
 
 def curves(found: Diagnosis) -> list[Drawn]:
-    """One figure a measure."""
+    """Return one figure per measure."""
     sick = [number for number, state in enumerate(found.states, 1) if state != "healthy"]
     starved = [f.layers for f in found.findings if f.kind == "vanishing gradient"]
     drawn = [
@@ -42,30 +41,8 @@ def curves(found: Diagnosis) -> list[Drawn]:
     return [_finish(found, one, bad) for one, bad in drawn]
 
 
-class Middle(NamedTuple):
-    """Between which values control could move ``s``, and where the layer stands in between."""
-
-    low: float
-    high: float
-    place: float | None
-
-
-def middle_reach(layer: LayerReport) -> Middle | None:
-    """What control could reach: medians of the live dimensions."""
-    dead = set(layer.dead)
-    live = [number for number in range(layer.channels) if number not in dead]
-    if layer.reach is None or not live:
-        return None
-    lower, upper = layer.reach.lower, layer.reach.upper
-    return Middle(
-        statistics.median(lower[number] for number in live),
-        statistics.median(upper[number] for number in live),
-        layer.reach.position,
-    )
-
-
 def _finish(found: Diagnosis, drawn: Drawn, bad: Sequence[int]) -> Drawn:
-    """Give a figure its axis, and shade the layers that are not healthy."""
+    """Add the axis of layers to a figure, and shade unhealthy layers."""
     shape = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     shape |= {"fillcolor": _SHADE, "line": {"width": 0}}
     drawn.figure["layout"] |= {
@@ -83,12 +60,12 @@ def _figure(traces: Sequence[Figure], axis: Figure, **more: Any) -> Figure:
 
 
 def _log(traces: list[Figure], foot: float = math.inf, **more: Any) -> Figure:
-    """Curves on a logarithmic axis; where the last has nothing to draw, a mark at its foot.
+    """Return curves on a logarithmic axis, with crosses at its foot for zeros of the last one.
 
     Args:
         traces: from :func:`curve`
-        foot: what the marks must be below, besides the curves
-        **more: of the layout
+        foot: an upper bound of the crosses, besides the curves
+        **more: options of the layout
     """
     x, y = traces[-1]["x"], traces[-1]["y"]
     drawn = [value for trace in traces for value in trace["y"] if value is not None]
@@ -123,14 +100,14 @@ def _smoothness(found: Diagnosis) -> Drawn:
         "Normalized smoothness, and what control could reach",
         _figure(traces, {"range": [-0.03, 1.03]}),
         _says("Median normalized smoothness", median),
-        "Of the live dimensions. Bars: where a shift inside the eigenspace before the activation "
-        "could bring s, where the activation is known; pointing at a layer also says where it "
-        "stands, from the least (0%) to the largest (100%).",
+        "Of the live dimensions. Bars: the range of s that a shift inside the eigenspace before "
+        "the activation could reach, where the activation is known; pointing at a layer also shows "
+        "its position in the range, from the smallest (0%) to the largest (100%).",
     )
 
 
 def _reach(found: Diagnosis) -> Figure | None:
-    """A bar from the least to the largest median of ``s`` that control could bring about."""
+    """Bars from the smallest to the largest median of ``s`` that control could reach."""
     every = [(number, middle_reach(layer)) for number, layer in enumerate(found.layers, 1)]
     known = [(number, *reach) for number, reach in every if reach is not None]
     if not known:
@@ -172,7 +149,7 @@ def _rank(found: Diagnosis) -> Drawn:
         "Effective rank",
         _figure(traces, log_axis([1, widest], range=[-0.05, math.log10(1.1 * widest)])),
         _says("Effective rank", rank),
-        "In how many directions nodes differ. A rank of 1 leaves a single number a node.",
+        "The number of directions in which nodes differ. A rank of 1 leaves one number per node.",
     )
 
 
@@ -190,8 +167,8 @@ def _distance(found: Diagnosis) -> Drawn:
         "Distance to the eigenspace",
         _log(traces),
         _says("Distance to the eigenspace over the norm", share),
-        "Contrast: the share of the norm that tells the nodes of a component apart, constants "
-        "taken off.",
+        "Contrast: the share of the norm that tells the nodes of a component apart, without "
+        "constants.",
     )
 
 
@@ -207,7 +184,7 @@ def _energy(found: Diagnosis) -> Drawn:
         "Dirichlet energy",
         _log(traces),
         _says("Normalized Dirichlet energy", energy),
-        "How much neighbours differ; normalized, the scale is taken out.",
+        "How much neighbours differ; the normalized energy does not depend on the scale.",
     )
 
 
@@ -222,7 +199,7 @@ def _norm(found: Diagnosis) -> Drawn:
         "Feature norm",
         _log(traces),
         _says("Norm of the features", norm),
-        f"Of an entry: root of the mean square; below {found.thresholds.faded:g} a layer is called "
+        f"Of an entry: root of the mean square; below {found.thresholds.faded:g} a layer counts as "
         "faded.",
     )
 
@@ -244,7 +221,7 @@ def _gradient(found: Diagnosis) -> Drawn:
 
 
 def _says(what: str, values: Sequence[float | None]) -> str:
-    """A curve in words."""
+    """Describe a curve for screen readers."""
     known = [value for value in values if value is not None]
     if not known:
         return f"{what} by layer: no dimension is alive"

@@ -1,17 +1,17 @@
-"""Curves of training: loss and accuracy by epoch, a line a seed, the chosen epochs marked."""
+"""Interactive curves of training: loss and accuracy by epoch, one line per seed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graphsct.pages.figures import BLUE, GREY, ORANGE, Drawn, Figure, layout, log_axis
+from graphsct.plotting.interactive import BLUE, GREY, ORANGE, Drawn, Figure, layout, log_axis
 from graphsct.training.run import Epoch, Run
 
 __all__ = ["history"]
 
 
 def history(runs: Sequence[Run]) -> list[Drawn]:
-    """Loss and accuracy of the training and the validation nodes."""
+    """Return loss and accuracy of the training and the validation nodes."""
     epochs = [run.best_epoch for run in runs]
     losses = [loss for run in runs for epoch in run.history for loss in epoch[1:3]]
     chosen = f"the chosen epochs are {', '.join(map(str, epochs))}"
@@ -27,7 +27,7 @@ def history(runs: Sequence[Run]) -> list[Drawn]:
                 log_axis(losses, title={"text": "loss"}),
             ),
             f"Loss by epoch; {chosen}",
-            "Training: what the step made smaller, with dropout and penalty.",
+            "Training: the loss that the step minimized, with dropout and penalty.",
         ),
         Drawn(
             "Accuracy",
@@ -40,7 +40,7 @@ def history(runs: Sequence[Run]) -> list[Drawn]:
                 {"range": [0, 100], "title": {"text": "accuracy, %"}},
             ),
             f"Accuracy by epoch; {chosen}",
-            "Of the weights after each epoch, without dropout.",
+            "Measured with the weights after each epoch, without dropout.",
         ),
     ]
 
@@ -91,5 +91,5 @@ def _chosen(runs: Sequence[Run], value: Callable[[Epoch], float]) -> Figure:
 
 
 def _short(value: float) -> float:
-    """Six digits are more than anybody sees, and a page holds many epochs."""
+    """Round to six digits, which are enough to draw; a page holds many epochs."""
     return float(f"{value:.6g}")

@@ -1,4 +1,4 @@
-"""The page of a run folder: what was trained, and what the best model of it looks like inside."""
+"""The page of a run folder: its results, and a diagnosis of its best model."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.page import inside, pretty
 from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.history import history
+from graphsct.diagnosis.tables import comparison_table, seed_table
 from graphsct.errors import GraphsctError
 from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages import render
-from graphsct.pages.figures import share_scales
-from graphsct.pages.tables import Head, table_view
+from graphsct.plotting.interactive import share_scales
 from graphsct.training.checkpoint import WEIGHTS, saving
 from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE
 from graphsct.training.run import Run
 from graphsct.training.seeds import Results, seed_folder
-from graphsct.training.words import COLUMNS, SELECT, describe, rows
+from graphsct.training.words import SELECT, describe
 
 __all__ = ["best_run", "look_inside", "trained_page", "write_trained"]
 
@@ -35,9 +35,9 @@ def write_trained(found: Comparison, data: Any, folder: Path) -> Path:
     """Write the page of a run folder into it.
 
     Args:
-        found: what came out
-        data: what it was trained on
-        folder: with the weights of the seeds
+        found: the results
+        data: the data of the training
+        folder: contains the weights of the seeds
     """
     require("plotly", "report")
     places = [folder, folder / WITHOUT]
@@ -51,7 +51,7 @@ def write_trained(found: Comparison, data: Any, folder: Path) -> Path:
 
 
 def look_inside(results: Results, data: Any, folder: Path) -> Diagnosis | str:
-    """The diagnosis of the best run, or why there is none."""
+    """Return the diagnosis of the best run, or the reason why there is none."""
     run = best_run(results)
     if run is None:
         return "no run is finished"
@@ -64,23 +64,22 @@ def look_inside(results: Results, data: Any, folder: Path) -> Diagnosis | str:
 
 
 def best_run(results: Results) -> Run | None:
-    """The finished run that validation likes best, by the rule that chose its epoch."""
+    """Return the finished run with the best validation score, by the rule that chose its epoch."""
     if results.config.select == "val_loss":
         return min(results.finished, key=lambda run: run.val_loss, default=None)
     return max(results.finished, key=lambda run: run.val_accuracy, default=None)
 
 
 def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str]) -> str:
-    """Everything about the runs on one page, the verdict on top.
+    """Return everything about the runs on one page, the verdict on top.
 
     Args:
-        found: what came out
-        data: what it was trained on
-        looks: for each part of ``found`` its diagnosis, or why there is none
+        found: the results
+        data: the data of the training
+        looks: for each part of ``found`` its diagnosis, or the reason why there is none
     """
     graph = measured_graph(data)
     names = [_heading(part) if len(found.parts) > 1 else "" for part in found.parts]
-    columns = [Head(name, right=i > 0) for i, name in enumerate(COLUMNS)]
     pairs = list(zip(names, looks, strict=True))
     parts = [inside(look, name) for name, look in pairs if isinstance(look, Diagnosis)]
     histories = [
@@ -100,8 +99,8 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
         parts=parts,
         rule=SELECT[found.results.config.select],
         unknown=[(name, look) for name, look in pairs if isinstance(look, str)],
-        summary=table_view("Mean ± standard deviation over the seeds", columns, list(rows(found))),
-        seeds=[_seeds(part, name) for part, name in zip(found.parts, names, strict=True)],
+        summary=comparison_table(found),
+        seeds=[seed_table(part, name) for part, name in zip(found.parts, names, strict=True)],
         histories=histories,
         graph=card_view(describe_graph(graph, classified(data, graph.num_nodes))),
         settings=_settings(found),
@@ -110,26 +109,6 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
 
 def _heading(results: Results) -> str:
     return f"control {results.model.control}" if results.model.control else "without control"
-
-
-def _seeds(results: Results, heading: str) -> dict[str, Any]:
-    several = results.splits[0] is not None
-    shown = [
-        (
-            f"{run.config.seed}{', interrupted' * run.interrupted}",
-            *([str(split)] if several else []),
-            f"{100 * run.test_accuracy:.1f}",
-            f"{100 * run.val_accuracy:.1f}",
-            f"{run.val_loss:.4g}",
-            str(run.best_epoch),
-            str(run.epochs),
-            f"{run.seconds:.1f}",
-        )
-        for run, split in zip(results.runs, results.splits, strict=True)
-    ]
-    names = ["test, %", "validation, %", "validation loss", "epoch", "of", "seconds"]
-    columns = [Head("seed", right=False), *map(Head, [*["split"] * several, *names])]
-    return table_view(f"Every seed{', ' * bool(heading)}{heading}", columns, shown)
 
 
 def _settings(found: Comparison) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The paper's figures by number: their data, and the files that show them."""
+"""The paper's figures by number."""
 
 from __future__ import annotations
 
@@ -8,32 +8,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphsct.errors import ExperimentError
-from graphsct.files import replacing, write_csv
-from graphsct.paper.figures import curves, gradients, smoothness_maps, trajectory
-from graphsct.paper.figures.style import styled
+from graphsct.paper.figures import figure1, figure2, figure3, figure4
+from graphsct.plotting.saving import save
+from graphsct.plotting.style import styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["FIGURES", "Figure", "save", "write_figure"]
-
-_DPI = 200
+__all__ = ["FIGURES", "Figure", "write_figure"]
 
 
-class Plottable(Protocol):
-    """The data of a figure, which can be laid out as a table."""
+class FigureData(Protocol):
+    """The data of a figure."""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Columns of equal length by name, as they go into the CSV file."""
+        """Return columns of equal length by name, as they go into the CSV file."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: what it shows, what there is to see, the data from a seed, and their drawing."""
+    """A figure of the paper.
+
+    Args:
+        title: its subject
+        caption: what there is to see
+        data: computes the data from a seed
+        draw: draws the data
+    """
 
     title: str
     caption: str
-    data: Callable[[int], Plottable]
+    data: Callable[[int], FigureData]
     draw: Callable[[Any], Canvas]
 
 
@@ -43,16 +48,16 @@ FIGURES = {
         "Left, the distance to the eigenspace: that of the input does not change with the shift, "
         "and those of ReLU and leaky ReLU stay below it. Right, normalized smoothness: ReLU goes "
         "from 1 down to its least value, and is 1 again where it dies; leaky ReLU goes down to 0.",
-        curves.shift_curves,
-        curves.draw,
+        figure1.shift_curves,
+        figure1.draw,
     ),
     2: Figure(
         "trajectories of node features for three shifts alpha",
         "Two nodes with one feature each, through ten layers, in three panels. With a negative "
         "shift many trajectories end at zero, without a shift they reach the eigenspace near their "
         "start, with a positive one they run along it.",
-        lambda seed: trajectory.trajectories(),  # its starts are a grid
-        trajectory.draw,
+        lambda seed: figure2.trajectories(),  # its starts are a grid
+        figure2.draw,
     ),
     3: Figure(
         "normalized smoothness by layer and dimension of trained 32-layer networks",
@@ -60,16 +65,16 @@ FIGURES = {
         "that the paper leaves open. Hatched dimensions are dead: zero at every node, smooth by "
         "definition only. The line to the right of each map is the norm of the layer's features. "
         "Weight decay is that of convolutions.",
-        smoothness_maps.smoothness_maps,
-        smoothness_maps.draw,
+        figure3.smoothness_maps,
+        figure3.draw,
     ),
     4: Figure(
         "norm of the output's gradient by layer over 100 epochs of training",
         "Heat maps of the norm of the derivative of the output by the features of each layer, "
         "networks without SCT above and with it below, on Citeseer with 32 layers of 16 channels. "
         "Hatched layers have no say in the output at all. Weight decay is that of convolutions.",
-        gradients.gradient_maps,
-        gradients.draw,
+        figure4.gradient_maps,
+        figure4.draw,
     ),
 }
 
@@ -82,20 +87,8 @@ def write_figure(number: int, folder: Path, seed: int = 0) -> list[Path]:
     """
     if number not in FIGURES:
         there = "; ".join(f"{n}: {figure.title}" for n, figure in FIGURES.items())
-        raise ExperimentError(f"there is no figure {number}; there is {there}")
+        raise ExperimentError(f"there is no figure {number}; choose from {there}")
     figure = FIGURES[number]
     with styled():
         data = figure.data(seed)
-        return save(f"figure{number}", figure.draw(data), data, folder)
-
-
-def save(name: str, canvas: Canvas, data: Plottable, folder: Path) -> list[Path]:
-    """Write a drawing as PNG and SVG and its data as CSV; call it inside of ``styled``."""
-    paths = [folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv")]
-    for path in paths[:2]:
-        # No date and no random ids: the same data give the same file.
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        with replacing(path) as temporary:
-            canvas.savefig(temporary, dpi=_DPI, metadata=metadata)
-    write_csv(paths[2], data.columns())
-    return paths
+        return save(f"figure{number}", figure.draw(data), data.columns(), folder)

@@ -1,8 +1,8 @@
 """The deep networks on Citeseer that figures 3 and 4 look into.
 
-The paper says that they have 32 layers and 16 channels, and neither how their weights start nor
-which weight decay they were trained with. For GCN that decides what one sees, so that it is shown
-in several settings.
+The paper says that they have 32 layers and 16 channels, but neither how their weights start nor
+which weight decay they were trained with. These decide the figures of GCN, so it is shown in
+several settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEPTH, WIDTH = 32, 16
 
 @dataclass(frozen=True)
 class Setting:
-    """How convolutions start, by name or as the model's authors do, and their weight decay."""
+    """The start of convolutions, by name or their authors' choice, and their weight decay."""
 
     title: str
     init: str | None = None
@@ -46,21 +46,21 @@ class Network:
 
     @property
     def name(self) -> str:
-        """As the paper calls it."""
+        """Its name in the paper."""
         return self.model.title + "-SCT" * (self.model.control is not None)
 
     def build(self, data: Any, seed: int) -> torch.nn.Module:
-        """A new network with the first weights of a seed."""
+        """Return a new network with the first weights of a seed."""
         with seeded(seed):
             return self.model.build(data)
 
     def config(self, seed: int, **options: Any) -> TrainConfig:
-        """How to train it."""
+        """Return the settings of its training."""
         return TrainConfig(seed=seed, conv_weight_decay=self.setting.decay, **options)
 
 
 def pair(model: str, setting: Setting, depth: int = DEPTH) -> tuple[Network, Network]:
-    """A model without and with smoothness control."""
+    """Return a model without and with smoothness control."""
     without, controlled = (
         Network(
             ModelConfig(model=model, control=control, depth=depth, hidden=WIDTH, init=setting.init),

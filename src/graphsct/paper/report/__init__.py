@@ -1,4 +1,4 @@
-"""Everything about the paper and our runs, as one HTML page and as Markdown."""
+"""The report: the paper and our runs as one HTML page and as Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphsct.paper.cell import PACKAGED, read_cells
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.report.markdown import write_markdown
 from graphsct.paper.report.page import page
-from graphsct.paper.tables import build, names
+from graphsct.paper.tables import build, experiments
 
 __all__ = ["write_report"]
 
@@ -23,19 +23,19 @@ def write_report(
     markdown: Path | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
-    """Write a report.
+    """Write the report.
 
     Args:
         out: the HTML page
         cells: folder of our cells
-        figures: folder of ``graphsct figure``; what is not there is drawn
+        figures: folder of ``graphsct figure``; missing figures are drawn
         markdown: the same as Markdown, with its images in a folder ``images`` beside it
         root: folder with the raw files of data sets, which the table of statistics counts
 
     Returns:
         The files that were written
     """
-    tables = {name: build(name, cells=cells, root=root) for name in names()}
+    tables = {name: build(name, cells=cells, root=root) for name in experiments()}
     drawings = list(find_drawings(figures))
     write_text(out, page(tables, list(read_cells(cells).values()), drawings))
     written = [out]

@@ -1,24 +1,25 @@
-"""The figures of a report: files of ``graphsct figure``, drawn if they are not there yet."""
+"""The figures of a report: files of ``graphsct figure``, drawn where they do not exist."""
 
 from __future__ import annotations
 
 import base64
 import csv
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graphsct.errors import DataError
+from graphsct.pages.tables import Column, Table
 from graphsct.paper.figures import FIGURES, write_figure
-from graphsct.paper.tables import Column, Row, Table
 
 __all__ = ["Drawing", "digest_gradients", "digest_smoothness", "find_drawings"]
 
-#: From where on the paper finds the features of a deep GCN smooth, and how smooth that is here.
+#: The layer from which the paper finds a deep GCN smooth, and the smoothness that counts here.
 _FROM_LAYER = 14
 _SMOOTH = 0.95
-#: The share of the last layer's gradient below which that of the first is called vanished.
+#: The gradient of layer 1 has vanished below this share of the last layer's.
 _VANISHED = 1e-3
 
 
@@ -27,13 +28,13 @@ class Drawing:
     """A figure on a page.
 
     Args:
-        number: in the paper
-        title: what it shows
+        number: its number in the paper
+        title: its subject
         caption: what there is to see
         svg: the drawing, ``None`` if there is none
-        png: the same
-        digest: its data in short, if that helps
-        why: why there is no drawing
+        png: the same drawing
+        digest: a table that summarizes its data
+        why: the reason for a missing drawing
     """
 
     number: int
@@ -41,18 +42,18 @@ class Drawing:
     caption: str
     svg: Path | None = None
     png: Path | None = None
-    digest: Table | None = None
+    digest: Table[Any] | None = None
     why: str | None = None
 
     @property
     def source(self) -> str:
-        """The drawing as an address that holds it."""
+        """The drawing as a data URL."""
         assert self.svg is not None
         return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.read_bytes()).decode()}"
 
 
 def find_drawings(folder: Path) -> Iterator[Drawing]:
-    """All figures, from a folder if they are there, else drawn into it.
+    """Yield all figures from a folder, drawing those that do not exist.
 
     A figure whose data set is missing says so instead.
     """
@@ -74,69 +75,91 @@ def _read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def digest_smoothness(cells: list[dict[str, str]]) -> Table:
-    """What becomes of each network's features from layer 14 on."""
-    rows: list[Row] = []
-    for (model, start, decay), inside in _networks(cells).items():
+@dataclass(frozen=True)
+class _Digest:
+    """A trained network, by its weights' start and the weight decay of its convolutions."""
+
+    network: str
+    start: str
+    decay: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class _SmoothnessDigest(_Digest):
+    """Deep features: test accuracy, dead dimensions in percent, median smoothness of the others."""
+
+    test: float
+    dead: float | None
+    smoothness: float | None
+
+
+@dataclass(frozen=True)
+class _GradientDigest(_Digest):
+    """Norms of the gradient at layer 0, at layer 1 and at the last layer."""
+
+    input: float
+    first: float
+    last: float
+
+
+_NETWORK: tuple[Column[Any], ...] = (
+    Column("network", "{network:s}", right=False),
+    Column("start", "{start:s}", right=False),
+    Column("weight decay", "{decay:s}"),
+)
+
+
+def digest_smoothness(cells: list[dict[str, str]]) -> Table[_SmoothnessDigest]:
+    """Summarize each network's features from layer 14 on."""
+    rows = []
+    for network, inside in _networks(cells).items():
         deep = [cell for cell in inside if int(cell["layer"]) >= _FROM_LAYER]
         alive = [float(cell["smoothness"]) for cell in deep if cell["dead"] == "0"]
         middle = statistics.median(alive) if alive else None
         rows.append(
-            {
-                "network": model,
-                "start": start,
-                "decay": decay,
-                "test": 100 * float(inside[0]["test_accuracy"]),
-                "dead": 100 * (1 - len(alive) / len(deep)) if deep else None,
-                "smoothness": middle,
-                "verdict": "smooth" if middle is None or middle >= _SMOOTH else "not smooth",
-            }
+            _SmoothnessDigest(
+                *network,
+                "smooth" if middle is None or middle >= _SMOOTH else "not smooth",
+                test=100 * float(inside[0]["test_accuracy"]),
+                dead=100 * (1 - len(alive) / len(deep)) if deep else None,
+                smoothness=middle,
+            )
         )
-    columns = (
-        *_COLUMNS,
-        Column("test accuracy, %", ("{test:.1f}",)),
-        Column("dead dimensions, %", ("{dead:.0f}",)),
+    columns: tuple[Column[_SmoothnessDigest], ...] = (
+        *_NETWORK,
+        Column("test accuracy, %", "{test:.1f}"),
+        Column("dead dimensions, %", "{dead:.0f}"),
         Column("median s of the others", ("{smoothness:.3f}", "none is left")),
-        Column("so", ("{verdict:s}",), right=False),
+        Column("so", "{verdict:s}", right=False),
     )
     notes = (f"Smooth: all dimensions are dead, or the median is at least {_SMOOTH:g}.",)
     return Table(f"From layer {_FROM_LAYER} on", columns, tuple(rows), notes)
 
 
-def digest_gradients(cells: list[dict[str, str]]) -> Table:
-    """How much of the gradient reaches the first convolution after the last epoch."""
-    rows: list[Row] = []
-    for (model, start, decay), inside in _networks(cells).items():
+def digest_gradients(cells: list[dict[str, str]]) -> Table[_GradientDigest]:
+    """Summarize how much of the gradient reaches the first convolution after the last epoch."""
+    rows = []
+    for network, inside in _networks(cells).items():
         end = max(int(cell["epoch"]) for cell in inside)
         norms = [float(cell["jacobian_norm"]) for cell in inside if int(cell["epoch"]) == end]
-        rows.append(
-            {
-                "network": model,
-                "start": start,
-                "decay": decay,
-                "input": norms[0],
-                "first": norms[1],
-                "last": norms[-1],
-                "verdict": "vanishes" if norms[1] < _VANISHED * norms[-1] else "does not vanish",
-            }
-        )
-    columns = (
-        *_COLUMNS,
-        Column("layer 0", ("{input:.2g}",)),
-        Column("layer 1", ("{first:.2g}",)),
-        Column("last layer", ("{last:.2g}",)),
-        Column("so it", ("{verdict:s}",), right=False),
+        verdict = "vanishes" if norms[1] < _VANISHED * norms[-1] else "does not vanish"
+        rows.append(_GradientDigest(*network, verdict, norms[0], norms[1], norms[-1]))
+    columns: tuple[Column[_GradientDigest], ...] = (
+        *_NETWORK,
+        Column("layer 0", "{input:.2g}"),
+        Column("layer 1", "{first:.2g}"),
+        Column("last layer", "{last:.2g}"),
+        Column("so it", "{verdict:s}", right=False),
     )
     notes = (f"Vanishes: at layer 1 it is less than {_VANISHED:g} of that at the last layer.",)
     return Table("The norm after the last epoch", columns, tuple(rows), notes)
 
 
-_COLUMNS = (
-    Column("network", ("{network:s}",), right=False),
-    Column("start", ("{start:s}",), right=False),
-    Column("weight decay", ("{decay:s}",)),
-)
-_DIGESTS = {3: digest_smoothness, 4: digest_gradients}
+_DIGESTS: dict[int, Callable[[list[dict[str, str]]], Table[Any]]] = {
+    3: digest_smoothness,
+    4: digest_gradients,
+}
 
 
 def _networks(

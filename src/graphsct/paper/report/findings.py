@@ -1,4 +1,4 @@
-"""What our runs say about the paper's claims: counts over the rows of its tables."""
+"""The evidence for and against the paper's claims: counts over the rows of its tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from graphsct.pages.tables import Column, Table
 from graphsct.paper.paper import MODELS
-from graphsct.paper.tables import Column, Row, Table
+from graphsct.paper.tables.rows import AccuracyRow
+from graphsct.paper.tables.sizes import SizeRow
 
 __all__ = [
     "CLAIMED",
@@ -28,7 +31,7 @@ CLAIMED = ("depth", "srelu", "heterophilic")
 
 @dataclass(frozen=True)
 class Finding:
-    """A question about the paper and what our runs answer.
+    """A question about the paper and the answer of our runs.
 
     Args:
         question: in a few words
@@ -48,18 +51,18 @@ class Effect:
     """SCT against its base, over pairs that both have our runs.
 
     Args:
-        printed: pairs of the paper
-        printed_up: those in which it prints a gain
-        pairs: of ours
-        fair: those whose settings were searched with one budget
-        helps: in how many, by Holm's correction
-        hurts: in how many, by Holm's correction
-        above: in how many the 95% interval of the pair alone is above zero
-        below: in how many it is below
-        mean: gain of ours, ``None`` without pairs
-        paper_mean: the paper's gain over the same pairs
-        best: the row with the largest gain of ours
-        worst: that with the smallest
+        printed: pairs in the paper
+        printed_up: pairs in which the paper prints a gain
+        pairs: pairs with runs of ours
+        fair: pairs whose settings were searched with one budget
+        helps: pairs in which SCT helps, by Holm's correction
+        hurts: pairs in which it hurts, by Holm's correction
+        above: pairs whose own 95% interval is above zero
+        below: pairs whose own 95% interval is below zero
+        mean: mean gain of ours, ``None`` without pairs
+        paper_mean: mean gain of the paper over the same pairs
+        best: the row with our largest gain
+        worst: the row with our smallest gain
     """
 
     printed: int
@@ -72,32 +75,32 @@ class Effect:
     below: int
     mean: float | None
     paper_mean: float | None
-    best: Row | None
-    worst: Row | None
+    best: AccuracyRow | None
+    worst: AccuracyRow | None
 
     @property
     def unclear(self) -> int:
-        """In how many pairs no difference can be shown."""
+        """Pairs in which no difference can be shown."""
         return self.pairs - self.helps - self.hurts
 
 
-def effect(rows: Iterable[Row]) -> Effect:
-    """Count over the rows with SCT; the others are passed over."""
-    controlled = [row for row in rows if row["paper_gain"] is not None]
-    ours = [row for row in controlled if row["gain"] is not None]
-    verdicts = Counter(row["gain"]["verdict"] for row in ours)
-    ranked = sorted(ours, key=lambda row: float(row["gain"]["mean"]))
+def effect(rows: Iterable[AccuracyRow]) -> Effect:
+    """Count over the rows with SCT; the others are skipped."""
+    printed = [(row, row.paper_gain) for row in rows if row.paper_gain is not None]
+    ours = [(row, row.gain, paper) for row, paper in printed if row.gain is not None]
+    verdicts = Counter(gain.verdict for _, gain, _ in ours)
+    ranked = [row for row, _, _ in sorted(ours, key=lambda pair: pair[1].mean)]
     return Effect(
-        printed=len(controlled),
-        printed_up=sum(row["paper_gain"] > 0 for row in controlled),
+        printed=len(printed),
+        printed_up=sum(paper > 0 for _, paper in printed),
         pairs=len(ours),
-        fair=sum(row["gain"]["same_budget"] for row in ours),
+        fair=sum(gain.same_budget for _, gain, _ in ours),
         helps=verdicts["helps"],
         hurts=verdicts["hurts"],
-        above=sum(row["gain"]["low"] > 0 for row in ours),
-        below=sum(row["gain"]["high"] < 0 for row in ours),
-        mean=_mean(row["gain"]["mean"] for row in ours),
-        paper_mean=_mean(row["paper_gain"] for row in ours),
+        above=sum(gain.low > 0 for _, gain, _ in ours),
+        below=sum(gain.high < 0 for _, gain, _ in ours),
+        mean=_mean(gain.mean for _, gain, _ in ours),
+        paper_mean=_mean(paper for _, _, paper in ours),
         best=ranked[-1] if ranked else None,
         worst=ranked[0] if ranked else None,
     )
@@ -114,11 +117,11 @@ class Agreement:
     mean: float | None
 
 
-def agreement(rows: Iterable[Row]) -> Agreement:
+def agreement(rows: Iterable[AccuracyRow]) -> Agreement:
     """Count over the rows that have runs of ours."""
-    ran = [row for row in rows if row["verdict"] is not None]
-    verdicts = Counter(row["verdict"] for row in ran)
-    mean = _mean(row["difference"] for row in ran)
+    ran = [row for row in rows if row.verdict is not None]
+    verdicts = Counter(row.verdict for row in ran)
+    mean = _mean(row.difference for row in ran if row.difference is not None)
     return Agreement(len(ran), verdicts["above"], verdicts["agrees"], verdicts["below"], mean)
 
 
@@ -127,45 +130,50 @@ def _mean(values: Iterable[float]) -> float | None:
     return statistics.fmean(values) if values else None
 
 
-def exact(sizes: Table) -> int:
-    """How many models have the size that the paper prints."""
-    return sum(row["difference"] == 0 for row in sizes.rows)
+def exact(sizes: Table[SizeRow]) -> int:
+    """Count the models of exactly the size that the paper prints."""
+    return sum(row.difference == 0 for row in sizes.rows)
 
 
-def missing(tables: Mapping[str, Table]) -> dict[str, int]:
-    """How many cells have no number of ours, by the reason; each cell is counted once."""
-    cells = {
-        row["cell"]: row["missing"]
-        for table in tables.values()
-        for row in table.rows
-        if row.get("cell") and row.get("missing")
-    }
+def missing(tables: Mapping[str, Table[Any]]) -> dict[str, int]:
+    """Count the cells without a number of ours by the reason; each cell counts once."""
+    rows = [row for table in tables.values() for row in table.rows if hasattr(row, "cell")]
+    cells = {row.cell: row.missing for row in rows if getattr(row, "missing", None)}
     return dict(Counter(cells.values()).most_common())
 
 
-_COLUMNS = (
-    Column("table", ("{table:s}",), right=False),
-    Column("model", ("{model:s}",), right=False),
+@dataclass(frozen=True)
+class _Group:
+    """The effect of SCT on one model at one depth."""
+
+    table: str
+    model: str
+    depth: int | None
+    effect: Effect
+
+
+_COLUMNS: tuple[Column[_Group], ...] = (
+    Column("table", "{table:s}", right=False),
+    Column("model", "{model:s}", right=False),
     Column("layers", ("{depth:d}", "searched")),
-    Column("pairs", ("{effect.pairs:d}",)),
-    Column("SCT helps", ("{effect.helps:d}",)),
-    Column("unclear", ("{effect.unclear:d}",)),
-    Column("SCT hurts", ("{effect.hurts:d}",)),
-    Column("ours: mean gain", ("{effect.mean:+z.1f}",)),
-    Column("paper: mean gain", ("{effect.paper_mean:+z.1f}",)),
+    Column("pairs", "{effect.pairs:d}"),
+    Column("SCT helps", "{effect.helps:d}"),
+    Column("unclear", "{effect.unclear:d}"),
+    Column("SCT hurts", "{effect.hurts:d}"),
+    Column("ours: mean gain", "{effect.mean:+z.1f}"),
+    Column("paper: mean gain", "{effect.paper_mean:+z.1f}"),
 )
 
 
-def breakdown(tables: Mapping[str, Table]) -> Table:
-    """The effect of SCT by table, model and depth, where there are pairs of ours."""
+def breakdown(tables: Mapping[str, Table[Any]]) -> Table[_Group]:
+    """Return the effect of SCT by table, model and depth, where there are pairs of ours."""
     rows = []
     for name in CLAIMED:
-        groups = {(row["model"], row["depth"]): None for row in tables[name].rows}
-        for model, depth in groups:
-            inside = [r for r in tables[name].rows if (r["model"], r["depth"]) == (model, depth)]
+        groups: dict[tuple[str, int | None], list[AccuracyRow]] = {}
+        for row in tables[name].rows:
+            groups.setdefault((row.model, row.depth), []).append(row)
+        for (model, depth), inside in groups.items():
             found = effect(inside)
             if found.pairs:
-                rows.append(
-                    {"table": name, "model": MODELS[model], "depth": depth, "effect": found}
-                )
-    return Table("Where SCT helps", _COLUMNS, tuple(rows))
+                rows.append(_Group(name, MODELS[model], depth, found))
+    return Table("Where SCT helps", _COLUMNS, tuple(rows), sections=("model",))

@@ -5,20 +5,20 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from graphsct.files import replacing, write_text
+from graphsct.pages.tables import Table
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import breakdown
 from graphsct.paper.report.page import TITLE
-from graphsct.paper.report.words import summary
-from graphsct.paper.tables import Table
-from graphsct.paper.tables.render import to_markdown
+from graphsct.paper.report.summary import summary
 
 __all__ = ["write_markdown"]
 
 
 def write_markdown(
-    path: Path, tables: Mapping[str, Table], drawings: Sequence[Drawing]
+    path: Path, tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]
 ) -> list[Path]:
     """Write the summary, all tables and all figures, these into ``images`` beside the file."""
     images = {d.number: path.parent / "images" / f"figure{d.number}.png" for d in drawings if d.png}
@@ -30,15 +30,15 @@ def write_markdown(
     return [path, *images.values()]
 
 
-def _parts(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> Iterator[str]:
+def _parts(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> Iterator[str]:
     yield f"# {TITLE}"
     for finding in summary(tables, drawings):
         yield f"**{finding.question} {finding.answer}.** {finding.text}"
     found = breakdown(tables)
     if found.rows:
-        yield to_markdown(found)
+        yield found.to_markdown()
     for table in tables.values():
-        yield to_markdown(table)
+        yield table.to_markdown()
     for drawing in drawings:
         yield f"## Figure {drawing.number}: {drawing.title}"
         if drawing.png is None:
@@ -47,4 +47,4 @@ def _parts(tables: Mapping[str, Table], drawings: Sequence[Drawing]) -> Iterator
         yield f"![{drawing.caption}](images/figure{drawing.number}.png)"
         yield drawing.caption
         if drawing.digest is not None:
-            yield to_markdown(drawing.digest, level=3)
+            yield drawing.digest.to_markdown(level=3)

@@ -1,12 +1,13 @@
-"""Interactive figures of a report, as Plotly writes them down."""
+"""Interactive figures of a report as Plotly's JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphsct.pages.figures import BLUE, MARGIN, ORANGE, Figure
+from graphsct.pages.tables import Table
 from graphsct.paper.paper import DATASETS, MODELS
-from graphsct.paper.tables import Row, Table
+from graphsct.paper.tables.rows import AccuracyRow, Gain
+from graphsct.plotting.interactive import BLUE, MARGIN, ORANGE, Figure
 
 __all__ = ["BASE", "SCT", "depth_plots", "gain_plots"]
 
@@ -14,21 +15,21 @@ BASE, SCT = ORANGE, BLUE
 _MARKS = {False: "circle", True: "square"}
 
 
-def depth_plots(table: Table) -> dict[str, Figure]:
+def depth_plots(table: Table[AccuracyRow]) -> dict[str, Figure]:
     """Accuracy by depth, a figure for each data set and model, by their titles."""
     return {
         f"{DATASETS[data]}, {MODELS[model]}": _depth_plot(
-            [row for row in table.rows if (row["dataset"], row["model"]) == (data, model)]
+            [row for row in table.rows if (row.dataset, row.model) == (data, model)]
         )
-        for data, model in dict.fromkeys((row["dataset"], row["model"]) for row in table.rows)
+        for data, model in dict.fromkeys((row.dataset, row.model) for row in table.rows)
     }
 
 
-def _depth_plot(rows: list[Row]) -> Figure:
+def _depth_plot(rows: list[AccuracyRow]) -> Figure:
     traces = []
     for sct in (False, True):
-        own = [row for row in rows if row["sct"] is sct]
-        traces += [_printed(own, sct), _ours([row for row in own if row["n"]], sct)]
+        own = [row for row in rows if row.sct is sct]
+        traces += [_printed(own, sct), _ours([row for row in own if row.n], sct)]
     return {
         "data": traces,
         "layout": {
@@ -41,30 +42,31 @@ def _depth_plot(rows: list[Row]) -> Figure:
     }
 
 
-def _printed(rows: list[Row], sct: bool) -> Figure:
+def _printed(rows: list[AccuracyRow], sct: bool) -> Figure:
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": "paper, SCT" if sct else "paper, no SCT",
-        "x": [str(row["depth"]) for row in rows],
-        "y": [row["paper"] for row in rows],
+        "x": [str(row.depth) for row in rows],
+        "y": [row.paper for row in rows],
         "line": {"color": _colour(sct), "dash": "dot", "width": 1.5},
         "marker": {"symbol": f"{_MARKS[sct]}-open", "size": 9},
         "hovertemplate": "%{y:.1f}",
     }
 
 
-def _ours(rows: list[Row], sct: bool) -> Figure:
+def _ours(rows: list[AccuracyRow], sct: bool) -> Figure:
     """Means with their 95% intervals, which one run alone does not have."""
-    above = [0 if row["high"] is None else row["high"] - row["ours"] for row in rows]
-    below = [0 if row["low"] is None else row["ours"] - row["low"] for row in rows]
+    known = [(row.ours, row.low, row.high) for row in rows if row.ours is not None]
+    above = [0 if high is None else high - ours for ours, _, high in known]
+    below = [0 if low is None else ours - low for ours, low, _ in known]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": "ours, SCT" if sct else "ours, no SCT",
-        "x": [str(row["depth"]) for row in rows],
-        "y": [row["ours"] for row in rows],
-        "customdata": [[row["std"], row["n"]] for row in rows],
+        "x": [str(row.depth) for row in rows],
+        "y": [row.ours for row in rows],
+        "customdata": [[row.std, row.n] for row in rows],
         "error_y": {"array": above, "arrayminus": below, "symmetric": False, "thickness": 1.5},
         "line": {"color": _colour(sct), "width": 2.5},
         "marker": {"symbol": _MARKS[sct], "size": 9},
@@ -72,26 +74,29 @@ def _ours(rows: list[Row], sct: bool) -> Figure:
     }
 
 
-def gain_plots(tables: Iterable[Table]) -> dict[str, Figure]:
+def gain_plots(tables: Iterable[Table[AccuracyRow]]) -> dict[str, Figure]:
     """What SCT gains in every pair of some tables, a figure for each data set, by its title."""
-    rows = [row for table in tables for row in table.rows if row["gain"]]
-    titles = dict.fromkeys(row["data_title"] for row in rows)
-    return {title: _gain_plot([r for r in rows if r["data_title"] == title]) for title in titles}
+    plots: dict[str, list[tuple[AccuracyRow, Gain]]] = {}
+    for row in (row for table in tables for row in table.rows):
+        if row.gain:
+            plots.setdefault(row.data_title, []).append((row, row.gain))
+    return {title: _gain_plot(pairs) for title, pairs in plots.items()}
 
 
-def _gain_plot(rows: list[Row]) -> Figure:
-    """Ours with its interval, and the paper's."""
-    names, gains = [_name(row) for row in rows], [row["gain"] for row in rows]
+def _gain_plot(pairs: list[tuple[AccuracyRow, Gain]]) -> Figure:
+    """Our gains with their intervals, and the paper's."""
+    rows, gains = [row for row, _ in pairs], [gain for _, gain in pairs]
+    names = [_name(row) for row in rows]
     ours = {
         "type": "scatter",
         "mode": "markers",
         "name": "ours",
-        "x": [gain["mean"] for gain in gains],
+        "x": [gain.mean for gain in gains],
         "y": names,
-        "customdata": [[gain["low"], gain["high"], gain["verdict"]] for gain in gains],
+        "customdata": [[gain.low, gain.high, gain.verdict] for gain in gains],
         "error_x": {
-            "array": [gain["high"] - gain["mean"] for gain in gains],
-            "arrayminus": [gain["mean"] - gain["low"] for gain in gains],
+            "array": [gain.high - gain.mean for gain in gains],
+            "arrayminus": [gain.mean - gain.low for gain in gains],
             "symmetric": False,
             "thickness": 1.5,
         },
@@ -103,7 +108,7 @@ def _gain_plot(rows: list[Row]) -> Figure:
         "type": "scatter",
         "mode": "markers",
         "name": "paper",
-        "x": [row["paper_gain"] for row in rows],
+        "x": [row.paper_gain for row in rows],
         "y": names,
         "marker": {"color": BASE, "symbol": "diamond-open", "size": 9, "line": {"width": 2}},
         "hovertemplate": "%{x:+.1f}",
@@ -124,9 +129,9 @@ def _gain_plot(rows: list[Row]) -> Figure:
     }
 
 
-def _name(row: Row) -> str:
+def _name(row: AccuracyRow) -> str:
     """The model, its layers, and SReLU, which some pairs have besides the usual activation."""
-    parts = [MODELS[row["model"]], row["depth"], "SReLU" if row["activation"] == "srelu" else None]
+    parts = [MODELS[row.model], row.depth, "SReLU" if row.activation == "srelu" else None]
     return " ".join(str(part) for part in parts if part)
 
 

@@ -1,55 +1,60 @@
-"""The paper's tables beside ours, as data: ``build(name)``."""
+"""The tables of the paper beside ours: each is one object in one module of this folder."""
 
 from __future__ import annotations
 
 import os
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
 
-from graphsct.paper.cell import PACKAGED, read_cells
+from graphsct.pages.tables import Table
+from graphsct.paper.cell import PACKAGED
 from graphsct.paper.paper import find_table
 from graphsct.paper.paper import tables as paper_tables
-from graphsct.paper.tables import accuracy, grid, sizes, statistics, term, times, tscores
-from graphsct.paper.tables.table import Column, Row, Table
-from graphsct.paper.term import read_terms
+from graphsct.paper.tables.experiment import Experiment
 
-__all__ = ["TERM", "Column", "Row", "Table", "build", "names"]
-
-#: The name of our own table, which the paper does not have.
-TERM = "term"
-
-_COUNTED = {"sizes": sizes.build, "grid": grid.build}
+__all__ = ["build", "experiments", "find"]
 
 
-def names() -> list[str]:
-    """The plain names of all tables: those of the paper, then ours."""
-    return [*paper_tables(), TERM]
+@cache
+def experiments() -> dict[str, Experiment]:
+    """Return all experiments by name: those of the paper in its order, then ours.
+
+    Every module of this folder is searched for a tuple ``EXPERIMENTS``.
+    """
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    found = [one for module in modules for one in getattr(module, "EXPERIMENTS", ())]
+    order = list(paper_tables())
+    found.sort(key=lambda one: order.index(one.name) if one.name in order else len(order))
+    return {one.name: one for one in found}
+
+
+def find(name: str) -> Experiment:
+    """Return an experiment by its name, or by its number in the paper.
+
+    Example:
+        >>> find("table1").name, find("term").name
+        ('depth', 'term')
+    """
+    known = experiments()
+    return known[name] if name in known else known[find_table(name).name]
 
 
 def build(
     name: str, *, cells: Path = PACKAGED, root: str | os.PathLike[str] | None = None
-) -> Table:
-    """One table of the paper with our side of it, or one of our own.
+) -> Table[Any]:
+    """Build a table with the paper's numbers and ours.
 
     Args:
         name: ``table1`` to ``table11``, a plain name such as ``depth``, or ``term``
         cells: folder of our cells, times and terms
-        root: folder with the raw files of data sets, which the table of statistics counts
+        root: folder with the raw files of data sets, which the table of data sets counts
 
     Example:
         >>> table = build("sizes")
-        >>> len(table.rows), {row["difference"] for row in table.rows}
+        >>> len(table.rows), {row.difference for row in table.rows}
         (30, {0})
     """
-    if name == TERM:
-        return term.build(read_terms(cells), read_cells(cells))
-    table = find_table(name)
-    if table.name in _COUNTED:
-        return _COUNTED[table.name](table)
-    if table.name == "statistics":
-        return statistics.build(table, root)
-    ours = read_cells(cells)
-    if table.name in ("time", "time-best"):
-        return times.build(table, {**read_cells(), **ours}, cells)  # what is timed, as by reproduce
-    if table.name == "t-tests":
-        return tscores.build(table, ours)
-    return accuracy.build(table, ours)
+    return find(name).build(cells, root)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from graphsct.paper.cell import Cell, Key
-from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
+from graphsct.pages.tables import Column, Field, Table
+from graphsct.paper.cell import Cell, Key, read_cells
+from graphsct.paper.paper import PaperCell, PaperTable
 from graphsct.paper.plan import base_of, key_of
+from graphsct.paper.tables.experiment import Root, TrainedExperiment
+from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Gain, judged, misprints
 from graphsct.paper.tables.shortfalls import shortfalls
 from graphsct.paper.tables.significance import (
     LEVEL,
@@ -18,103 +22,104 @@ from graphsct.paper.tables.significance import (
     holm,
     interval,
 )
-from graphsct.paper.tables.table import Column, Row, Table
 from graphsct.paper.tables.yardsticks import yardsticks
 from graphsct.training.seeds import deviation
 
-__all__ = ["build", "gains", "heading", "misprints"]
+__all__ = ["EXPERIMENTS", "Accuracy", "gains"]
 
 _NOTES = (
-    "ours: mean ± standard deviation of the test accuracy over n runs. Validation accuracy chose "
-    "the epoch of each, and the settings, with one budget for a model with SCT and its base.",
-    "against paper: agrees if the 95% confidence interval of our mean holds the printed number, "
-    "above or below if our mean is so by more.",
-    "SCT gains: the mean with SCT less the mean without, and its 95% confidence interval: Welch's, "
-    "or that of the pairs where each run with SCT has one without on the same split.",
-    "p: of that difference, two-sided, by Holm's correction over all comparisons of the table. SCT "
-    f"helps or hurts where it is below {LEVEL:g}; else it is unclear what it does.",
-    "Intervals and p are about runs in the settings that were found, not about what another search "
-    "would find.",
+    "ours: mean ± standard deviation of the test accuracy over n runs. Validation accuracy "
+    "selected the epoch of each run and the settings, with one budget for a model with SCT and "
+    "its base.",
+    "against paper: agrees if the 95% confidence interval of our mean contains the printed number; "
+    "otherwise our mean is above or below it.",
+    "SCT gains: the mean with SCT minus the mean without, and its 95% confidence interval: "
+    "Welch's, or that of the pairs if each run with SCT has one without on the same split.",
+    "p: the two-sided p value of that difference, with Holm's correction over all comparisons of "
+    f"the table. SCT helps or hurts where p is below {LEVEL:g}; elsewhere its effect is unclear.",
+    "Intervals and p values are about runs with the settings that were found, not about those that "
+    "another search would find.",
 )
-_BY_LOSS = "The same runs again, the epoch chosen by validation loss"
+_BY_LOSS = "The same runs, with the epoch selected by validation loss"
 
 
-def build(table: PaperTable, cells: Mapping[Key, Cell]) -> Table:
-    """One row for each of the paper's cells; those that nobody has run say so.
+class Accuracy(TrainedExperiment):
+    """One row for each of the paper's cells, and parts that explain them."""
 
-    Args:
-        table: of accuracies
-        cells: ours
-    """
-    rows = _rows(table, cells, "val_accuracy")
-    by_loss = tuple(row for row in _rows(table, cells, "val_loss") if row["n"])
-    columns = _columns(table)
-    parts = (Table(_BY_LOSS, columns, by_loss),) if by_loss else ()
-    outside = (*shortfalls(rows), *yardsticks({row["dataset"] for row in rows}))
-    unequal = [row["cell"] for row in rows if row["gain"] and not row["gain"]["same_budget"]]
-    warning = [f"Not searched with the budget of its base: {name}." for name in unequal]
-    notes = (*table.notes, *_NOTES, *warning, *misprints(table.cells))
-    return Table(table.title, columns, rows, notes, table, (*parts, *outside))
+    def build(self, cells: Path, root: Root) -> Table[AccuracyRow]:
+        """Build the table; cells without runs say so."""
+        printed, ours = self.printed, read_cells(cells)
+        rows = _rows(printed, ours, "val_accuracy")
+        by_loss = tuple(row for row in _rows(printed, ours, "val_loss") if row.n)
+        columns = _columns(printed)
+        sections = ("dataset", "model")
+        parts: list[Table[Any]] = []
+        if by_loss:
+            parts.append(Table(_BY_LOSS, columns, by_loss, sections=sections))
+        parts += [*shortfalls(rows), *yardsticks({row.dataset for row in rows})]
+        unequal = [row.cell for row in rows if row.gain and not row.gain.same_budget]
+        warning = [f"Not searched with the budget of its base: {name}." for name in unequal]
+        notes = (*_NOTES, *warning, *misprints(printed.cells))
+        return self.table(columns, rows, notes, parts, sections)
 
 
-def _rows(table: PaperTable, cells: Mapping[Key, Cell], select: str) -> tuple[Row, ...]:
-    rows = [_row(cell, cells, select) for cell in table.cells]
+EXPERIMENTS = tuple(
+    Accuracy(name) for name in ("depth", "heterophilic", "srelu", "activations", "heterophilic-std")
+)
+
+
+def _rows(table: PaperTable, cells: Mapping[Key, Cell], select: str) -> tuple[AccuracyRow, ...]:
     found = gains(table, cells, select)
-    printed = {(c.dataset, c.model, c.depth): c.value for c in table.cells if c.sct is False}
-    for row, cell in zip(rows, table.cells, strict=True):
-        row["gain"] = found.get(key_of(cell)) if cell.sct else None
-        base = printed.get((cell.dataset, cell.model, cell.depth))
-        row["paper_gain"] = None
-        if cell.sct and base is not None:
-            row["paper_gain"] = round(row["paper"] - float(base), 2)
+    bases = {(c.dataset, c.model, c.depth): _value(c) for c in table.cells if c.sct is False}
+    rows = []
+    for cell in table.cells:
+        base = bases.get((cell.dataset, cell.model, cell.depth)) if cell.sct else None
+        gain = found.get(key_of(cell)) if cell.sct else None
+        paper_gain = None if base is None else round(_value(cell) - base, 2)
+        rows.append(_row(cell, cells, select, gain, paper_gain))
     return tuple(rows)
 
 
-def _row(cell: PaperCell, cells: Mapping[Key, Cell], select: str) -> Row:
-    key = key_of(cell)
+def _row(
+    cell: PaperCell,
+    cells: Mapping[Key, Cell],
+    select: str,
+    gain: Gain | None,
+    paper_gain: float | None,
+) -> AccuracyRow:
+    key, paper = key_of(cell), _value(cell)
     ours = cells.get(key)
     runs = [] if ours is None else ours.accuracies(select)
     valid = [] if ours is None else [100 * run["val_accuracy"] for run in ours.runs(select)]
-    bounds = interval(runs)
+    low, high = interval(runs) or (None, None)
     mean = statistics.fmean(runs) if runs else None
-    return {
-        **heading(cell),
-        "cell": key.name,
-        "select": select,
-        "paper": cell.value,
-        "paper_std": cell.std,
-        "ours": mean,
-        "std": deviation(runs) if runs else None,
-        "n": len(runs),
-        "low": None if bounds is None else bounds[0],
-        "high": None if bounds is None else bounds[1],
-        "difference": None if mean is None else mean - float(cell.value or 0),
-        "verdict": None if bounds is None else _against(float(cell.value or 0), *bounds),
-        "missing": None if runs else _missing(key),
-        "our_depth": None if ours is None else ours.settings.model.depth,
-        "our_hidden": None if ours is None else ours.settings.model.hidden,
-        "our_trials": None if ours is None or ours.found is None else ours.found["trials"],
-        "our_limit": None if ours is None else (ours.allowed or {}).get("max_hidden"),
-        "validation": statistics.fmean(valid) if valid else None,
-    }
+    return AccuracyRow.of(
+        cell,
+        cell=key.name,
+        select=select,
+        paper=paper,
+        paper_std=cell.std,
+        ours=mean,
+        std=deviation(runs) if runs else None,
+        n=len(runs),
+        low=low,
+        high=high,
+        difference=None if mean is None else mean - paper,
+        verdict=None if low is None or high is None else _against(paper, low, high),
+        missing=None if runs else _missing(key),
+        our_depth=None if ours is None else ours.settings.model.depth,
+        our_hidden=None if ours is None else ours.settings.model.hidden,
+        our_trials=None if ours is None or ours.found is None else ours.found["trials"],
+        our_limit=None if ours is None else (ours.allowed or {}).get("max_hidden"),
+        validation=statistics.fmean(valid) if valid else None,
+        gain=gain,
+        paper_gain=paper_gain,
+    )
 
 
-def heading(cell: PaperCell) -> Row:
-    """What a cell of the paper is of, and what is wrong with it."""
-    key = key_of(cell)
-    return {
-        "dataset": cell.dataset,
-        "model": cell.model,
-        "control": key.control,
-        "depth": cell.depth,
-        "activation": cell.activation,
-        "sct": cell.sct,
-        "data_title": DATASETS[key.dataset],
-        "model_title": MODELS[key.model] + ("-SCT" if cell.sct else ""),
-        "right": cell.right,
-        "why": cell.why,
-        "mark": "*" if cell.why else "",
-    }
+def _value(cell: PaperCell) -> float:
+    assert cell.value is not None
+    return float(cell.value)
 
 
 def _missing(key: Key) -> str:
@@ -138,8 +143,8 @@ def _difference(ours: Cell, base: Cell, select: str) -> Difference | None:
 
 def gains(
     table: PaperTable, cells: Mapping[Key, Cell], select: str = "val_accuracy"
-) -> dict[Key, dict[str, Any]]:
-    """SCT against its own base in every cell of a table that has runs of both."""
+) -> dict[Key, Gain]:
+    """Compare SCT with its own base in every cell of a table that has runs of both."""
     found, fair = {}, {}
     for cell in table.cells:
         key = key_of(cell)
@@ -151,12 +156,12 @@ def gains(
                 fair[key] = ours.allowed == base.allowed
     adjusted = holm([difference.p for difference in found.values()])
     return {
-        key: {
+        key: Gain(
             **vars(difference),
-            "p_holm": p,
-            "verdict": _effect(difference.mean, p),
-            "same_budget": fair[key],
-        }
+            p_holm=p,
+            verdict=_effect(difference.mean, p),
+            same_budget=fair[key],
+        )
         for (key, difference), p in zip(found.items(), adjusted, strict=True)
     }
 
@@ -167,37 +172,32 @@ def _effect(mean: float, p: float) -> str:
     return "helps" if mean > 0 else "hurts"
 
 
-def _columns(table: PaperTable) -> tuple[Column, ...]:
+def _columns(table: PaperTable) -> tuple[Column[AccuracyRow], ...]:
     digits = 2 if table.name.startswith("heterophilic") else 1
     number = f".{digits}f"
     paper = f"{{paper:{number}}}{{mark:s}}"
-    shown = [
-        Column("data", ("{data_title:s}",), right=False),
-        Column("model", ("{model_title:s}",), right=False),
+
+    def ours(row: AccuracyRow) -> Field:
+        if row.ours is None:
+            return Field("not run", "missing", long=row.missing or "")
+        return Field(f"{row.ours:{number}} ± {row.std:{number}}", link=f"#cell-{row.cell}")
+
+    shown: list[Column[AccuracyRow]] = [
+        DATA,
+        MODEL,
         Column("layers", ("{depth:d}", "{our_depth:d} (found)")),
-        Column("activation", ("{activation:s}",), right=False),
+        Column("activation", "{activation:s}", right=False),
         Column("paper", (f"{paper} ± {{paper_std:.1f}}", paper)),
-        Column("ours", (f"{{ours:{number}}} ± {{std:{number}}}", "not run")),
-        Column("n", ("{n:d}",)),
-        Column("difference", (f"{{difference:+z{number}}}",)),
-        Column("against paper", ("{verdict:s}",), right=False),
-        Column("SCT gains, paper", (f"{{paper_gain:+z{number}}}",)),
-        Column("SCT gains, ours", (f"{{gain[mean]:+z{number}}}",)),
-        Column("95% interval", (f"[{{gain[low]:+z{number}}}, {{gain[high]:+z{number}}}]",)),
-        Column("p", ("{gain[p_holm]:.2g}",)),
-        Column("SCT", ("{gain[verdict]:s}",), right=False),
+        Column("ours", ours),
+        Column("n", "{n:d}"),
+        Column("difference", f"{{difference:+z{number}}}"),
+        Column("against paper", lambda row: judged(row.verdict), right=False),
+        Column("SCT gains, paper", f"{{paper_gain:+z{number}}}"),
+        Column("SCT gains, ours", f"{{gain.mean:+z{number}}}"),
+        Column("95% interval", f"[{{gain.low:+z{number}}}, {{gain.high:+z{number}}}]"),
+        Column("p", "{gain.p_holm:.2g}"),
+        Column("SCT", lambda row: judged(row.gain.verdict if row.gain else None), right=False),
     ]
     if len({cell.activation for cell in table.cells}) == 1:
         shown = [column for column in shown if column.title != "activation"]
     return tuple(shown)
-
-
-def misprints(cells: Iterable[PaperCell]) -> list[str]:
-    """What is wrong with some of the paper's cells, one sentence each."""
-    return [
-        f"* {DATASETS[cell.dataset or '']}, {heading(cell)['model_title']}"
-        + (f", {cell.depth} layers" if cell.depth else "")
-        + (f": should be {cell.right:g}, {cell.why}" if cell.right else f": {cell.why}")
-        for cell in cells
-        if cell.why
-    ]

@@ -1,65 +1,78 @@
-"""Cells that are below the paper's number, and what of our side may explain it."""
+"""Cells below the paper's number, and what may explain it on our side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from graphsct.paper.tables.table import Column, Row, Table
+from graphsct.pages.tables import Column, Table
+from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow
 
-__all__ = ["shortfalls"]
+__all__ = ["ShortRow", "shortfalls"]
 
-_COLUMNS = (
-    Column("data", ("{data_title:s}",), right=False),
-    Column("model", ("{model_title:s}",), right=False),
+
+@dataclass(frozen=True, kw_only=True)
+class ShortRow(AccuracyRow):
+    """An accuracy below the paper's.
+
+    Args:
+        short: how far ours is below the printed number
+        base_short: the same of its base, of a row with SCT whose base has runs
+        reason: what may explain it
+    """
+
+    short: float
+    base_short: float | None
+    reason: str
+
+
+_COLUMNS: tuple[Column[ShortRow], ...] = (
+    DATA,
+    MODEL,
     Column("layers", ("{depth:d}", "{our_depth:d} (found)")),
-    Column("activation", ("{activation:s}",), right=False),
-    Column("short by", ("{short:.1f}",)),
-    Column("its base by", ("{base_short:.1f}",)),
-    Column("why", ("{reason:s}",), right=False),
+    Column("activation", "{activation:s}", right=False),
+    Column("short by", "{short:.1f}"),
+    Column("its base by", "{base_short:.1f}"),
+    Column("why", "{reason:s}", right=False),
 )
 _NOTE = (
-    "its base by: how far the base model is below the paper's number for it; less than zero is "
-    "above. If it is at least half as much, the way of training is the reason before the term is."
+    "its base by: how far the base model is below the paper's number for it; a negative number is "
+    "above. If the base lacks at least half as much, training explains more than the term."
 )
-#: Share of a shortfall that the base must have for the way of training to be the reason.
+#: Share of a shortfall that the base must have for training to be the reason.
 _MOST = 0.5
 
 
-def shortfalls(rows: Sequence[Row]) -> tuple[Table, ...]:
-    """One table of the rows whose verdict is ``below``, none if there are none."""
-    bases = {
-        (row["dataset"], row["model"], row["depth"]): row["difference"]
-        for row in rows
-        if not row["sct"]
-    }
+def shortfalls(rows: Sequence[AccuracyRow]) -> tuple[Table[ShortRow], ...]:
+    """Return one table of the rows whose verdict is ``below``, none if there are none."""
+    bases = {(row.dataset, row.model, row.depth): row.difference for row in rows if not row.sct}
     found = []
     for row in rows:
-        if row["verdict"] != "below":
+        if row.verdict != "below" or row.difference is None:
             continue
-        place = row["dataset"], row["model"], row["depth"]
-        base = bases.get(place) if row["sct"] else None
-        short, base_short = -row["difference"], None if base is None else -base
+        base = bases.get((row.dataset, row.model, row.depth)) if row.sct else None
+        short, base_short = -row.difference, None if base is None else -base
         reason = "; ".join(_reasons(row, short, base_short))
-        found.append({**row, "short": short, "base_short": base_short, "reason": reason})
-    columns: tuple[Column, ...] = _COLUMNS
-    if len({row["activation"] for row in rows}) == 1:
+        found.append(ShortRow(**vars(row), short=short, base_short=base_short, reason=reason))
+    columns = _COLUMNS
+    if len({row.activation for row in rows}) == 1:
         columns = tuple(column for column in _COLUMNS if column.title != "activation")
-    title = "Below the paper, and what may explain it"
-    return (Table(title, columns, tuple(found), (_NOTE,)),) if found else ()
+    title, sections = "Below the paper, and what may explain it", ("dataset", "model")
+    return (Table(title, columns, tuple(found), (_NOTE,), sections=sections),) if found else ()
 
 
-def _reasons(row: Row, short: float, base_short: float | None) -> list[str]:
+def _reasons(row: AccuracyRow, short: float, base_short: float | None) -> list[str]:
     reasons = []
     if base_short is not None:
         if base_short >= _MOST * short:
             reasons.append("its base is short too: the training more than the term")
-        elif row["gain"] and row["gain"]["verdict"] == "hurts":
+        elif row.gain and row.gain.verdict == "hurts":
             reasons.append("the term makes its own base worse")
         else:
             reasons.append("the gain that the paper prints is not there")
-    elif row["paper_std"] is None and row["depth"] is not None and not row["sct"]:
+    elif row.paper_std is None and row.depth is not None and not row.sct:
         reasons.append("the paper copied it from elsewhere")
-    if row["our_trials"] is not None:
-        channels = f", at most {row['our_limit']} channels" if row["our_limit"] else ""
-        reasons.append(f"{row['our_trials']} trials{channels}")
+    if row.our_trials is not None:
+        channels = f", at most {row.our_limit} channels" if row.our_limit else ""
+        reasons.append(f"{row.our_trials} trials{channels}")
     return reasons

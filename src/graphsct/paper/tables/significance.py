@@ -1,12 +1,13 @@
-r"""Whether two sets of runs differ: Welch's test, its confidence interval, Holm's correction."""
+"""Whether two sets of runs differ: t-tests, confidence intervals and Holm's correction."""
 
 from __future__ import annotations
 
+import math
 import statistics
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings
 
 __all__ = ["LEVEL", "Difference", "compare", "compare_pairs", "holm", "interval"]
 
@@ -34,7 +35,7 @@ class Difference:
 
 
 def compare(ours: Sequence[float], others: Sequence[float]) -> Difference | None:
-    r"""Welch's test, for which the two sets need neither one variance nor one size.
+    r"""Welch's test, which allows for different variances and numbers of runs.
 
     .. math::
         t = \frac{\mu_1 - \mu_2}{\sqrt{\sigma_1^2 / n_1 + \sigma_2^2 / n_2}}
@@ -46,40 +47,66 @@ def compare(ours: Sequence[float], others: Sequence[float]) -> Difference | None
         >>> compare([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]).p
         1.0
     """
+    from scipy.stats import ttest_ind
+
     if min(len(ours), len(others)) < 2:
         return None
     mean = statistics.fmean(ours) - statistics.fmean(others)
-    if len(set(ours)) == len(set(others)) == 1:
-        return Difference(mean, mean, mean, None, 1.0 if mean == 0 else 0.0)
-    return _difference(mean, _test("ttest_ind", ours, others, equal_var=False))
+    if _is_constant(ours) and _is_constant(others):
+        return _certain(mean)
+    with catch_warnings(action="ignore", category=RuntimeWarning):  # one side may be constant
+        return _tested(mean, ttest_ind(ours, others, equal_var=False))
 
 
 def compare_pairs(ours: Sequence[float], others: Sequence[float]) -> Difference | None:
-    """The t-test for runs that come in pairs, such as two on the same split; the effect of a split
-    on both cancels.
+    """A t-test of the differences of pairs, such as two runs on the same split.
+
+    What a split does to both runs does not count.
 
     Example:
         >>> compare_pairs([60.0, 81.0, 70.0], [59.0, 79.0, 69.0]).p < 0.1
         True
     """
+    from scipy.stats import ttest_1samp
+
     differences = [one - other for one, other in zip(ours, others, strict=True)]
-    if len(set(differences)) <= 1:  # too few, or all alike
-        return compare(differences, [0.0] * len(differences))
-    return _difference(statistics.fmean(differences), _test("ttest_rel", ours, others))
+    if len(differences) < 2:
+        return None
+    mean = statistics.fmean(differences)
+    if _is_constant(differences):
+        return _certain(mean)
+    return _tested(mean, ttest_1samp(differences, 0.0))
+
+
+def _is_constant(runs: Sequence[float]) -> bool:
+    """Whether runs differ by no more than rounding."""
+    return math.isclose(min(runs), max(runs), rel_tol=1e-12, abs_tol=1e-12)
+
+
+def _certain(mean: float) -> Difference:
+    return Difference(mean, mean, mean, None, 1.0 if mean == 0 else 0.0)
+
+
+def _tested(mean: float, found: Any) -> Difference:
+    """The result of one of SciPy's t-tests."""
+    low, high = found.confidence_interval(1 - LEVEL)
+    return Difference(mean, float(low), float(high), float(found.statistic), float(found.pvalue))
 
 
 def interval(runs: Sequence[float]) -> tuple[float, float] | None:
     """The 95% confidence interval of a mean, ``None`` for fewer than two runs."""
+    from scipy.stats import ttest_1samp
+
     if len(runs) < 2:
         return None
-    if len(set(runs)) == 1:
+    if _is_constant(runs):
         return runs[0], runs[0]
-    low, high = _test("ttest_1samp", runs, 0).confidence_interval(1 - LEVEL)
+    low, high = ttest_1samp(runs, 0.0).confidence_interval(1 - LEVEL)
     return float(low), float(high)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p values, which bound the probability of a single false rejection.
+    """Holm's adjusted p values, which bound the risk of even one false finding.
 
     Example:
         >>> holm([0.01, 0.04, 0.03])
@@ -90,17 +117,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         least = min(1.0, max(least, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = least
     return adjusted
-
-
-def _test(name: str, *samples: Any, **options: Any) -> Any:
-    """A t-test of SciPy, which would warn about a set of equal runs."""
-    from scipy import stats
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-        return getattr(stats, name)(*samples, **options)
-
-
-def _difference(mean: float, found: Any) -> Difference:
-    low, high = found.confidence_interval(1 - LEVEL)
-    return Difference(mean, float(low), float(high), float(found.statistic), float(found.pvalue))

@@ -1,53 +1,84 @@
-"""The table of model sizes: parameters, counted in models of ours."""
+"""The table of model sizes: parameters, counted in our models."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import torch
 
 from graphsct.datasets.catalog import CATALOG
-from graphsct.paper.paper import PaperCell, PaperTable
+from graphsct.pages.tables import Column, Table
+from graphsct.paper.paper import PaperCell
 from graphsct.paper.plan import key_of
-from graphsct.paper.tables.accuracy import heading, misprints
-from graphsct.paper.tables.table import Column, Table
+from graphsct.paper.tables.experiment import PaperExperiment, Root
+from graphsct.paper.tables.rows import DATA, PrintedRow, misprints
 from graphsct.training.config import ModelConfig
 
-__all__ = ["build"]
+__all__ = ["EXPERIMENTS", "SizeRow", "Sizes"]
 
-_COLUMNS = (
-    Column("data", ("{data_title:s}",), right=False),
-    Column("model", ("{model_title:s}{mark:s}",), right=False),
-    Column("layers", ("{depth:d}",)),
-    Column("channels", ("{hidden:d}",)),
-    Column("parameters, paper", ("{paper:,d}",)),
-    Column("ours", ("{ours:,d}",)),
-    Column("difference", ("{difference:,d}",)),
-    Column("training in s, paper", ("{training_seconds:.1f}",)),
-    Column("inference in ms, paper", ("{inference_milliseconds:.1f}",)),
+
+@dataclass(frozen=True, kw_only=True)
+class SizeRow(PrintedRow):
+    """The number of parameters of a model, and the paper's times.
+
+    Args:
+        hidden: number of channels
+        paper: parameters as printed
+        ours: parameters of our model
+        difference: ours minus the paper's
+        training_seconds: as printed
+        inference_milliseconds: as printed
+    """
+
+    hidden: int
+    paper: int
+    ours: int
+    difference: int
+    training_seconds: float | None = None
+    inference_milliseconds: float | None = None
+
+
+_COLUMNS: tuple[Column[SizeRow], ...] = (
+    DATA,
+    Column("model", "{model_title:s}{mark:s}", right=False),
+    Column("layers", "{depth:d}"),
+    Column("channels", "{hidden:d}"),
+    Column("parameters, paper", "{paper:,d}"),
+    Column("ours", "{ours:,d}"),
+    Column("difference", "{difference:,d}"),
+    Column("training in s, paper", "{training_seconds:.1f}"),
+    Column("inference in ms, paper", "{inference_milliseconds:.1f}"),
 )
 
 
-def build(table: PaperTable) -> Table:
+class Sizes(PaperExperiment):
     """One row for each of the paper's models."""
-    sizes = [cell for cell in table.cells if cell.quantity == "parameters"]
-    rows = []
-    for cell in sizes:
-        ours = _count(cell)
-        row = {
-            **heading(cell),
-            "hidden": cell.hidden,
-            "paper": cell.value,
-            "ours": ours,
-            "difference": ours - int(cell.value or 0),
-        }
-        for other in table.cells:
-            same = (other.dataset, other.model, other.sct) == (cell.dataset, cell.model, cell.sct)
-            if same and other is not cell:
-                row[other.quantity] = other.value
-        rows.append(row)
-    notes = (*table.notes, *misprints(sizes))
-    return Table(table.title, _COLUMNS, tuple(rows), notes, table)
+
+    def build(self, cells: Path, root: Root) -> Table[SizeRow]:
+        """Count the parameters; no cell is needed."""
+        printed = self.printed.cells
+        sizes = [cell for cell in printed if cell.quantity == "parameters"]
+        rows = []
+        for cell in sizes:
+            same = (cell.dataset, cell.model, cell.sct)
+            others = [c for c in printed if (c.dataset, c.model, c.sct) == same and c is not cell]
+            ours, paper = _count(cell), int(cell.value or 0)
+            rows.append(
+                SizeRow.of(
+                    cell,
+                    hidden=cell.hidden,
+                    paper=paper,
+                    ours=ours,
+                    difference=ours - paper,
+                    **{other.quantity: other.value for other in others},
+                )
+            )
+        return self.table(_COLUMNS, rows, misprints(sizes))
+
+
+EXPERIMENTS = (Sizes("sizes"),)
 
 
 def _count(cell: PaperCell) -> int:

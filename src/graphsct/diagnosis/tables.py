@@ -1,0 +1,274 @@
+"""Tables of a diagnosis and of trained runs, the same on a terminal and on a page."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphsct.diagnosis.measure import LayerReport
+from graphsct.diagnosis.words import tried
+from graphsct.pages.tables import Column, Field, Table
+from graphsct.training.compare import Comparison
+from graphsct.training.run import Run
+from graphsct.training.seeds import Results, percent
+
+if TYPE_CHECKING:
+    from graphsct.diagnosis.diagnosis import Diagnosis
+
+__all__ = [
+    "LayerRow",
+    "ResultRow",
+    "SeedRow",
+    "comparison_table",
+    "effect_table",
+    "layer_table",
+    "middle_reach",
+    "seed_table",
+    "short_layer_table",
+]
+
+
+class Middle(NamedTuple):
+    """The range of ``s`` that control could reach, and the position of the layer in it."""
+
+    low: float
+    high: float
+    position: float | None
+
+
+def middle_reach(layer: LayerReport) -> Middle | None:
+    """Return what control could reach, as medians of the live dimensions."""
+    dead = set(layer.dead)
+    live = [number for number in range(layer.channels) if number not in dead]
+    if layer.reach is None or not live:
+        return None
+    lower, upper = layer.reach.lower, layer.reach.upper
+    return Middle(
+        statistics.median(lower[number] for number in live),
+        statistics.median(upper[number] for number in live),
+        layer.reach.position,
+    )
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """A layer.
+
+    Args:
+        number: from 1 on
+        state: one word about its features
+        starved: whether its gradient vanishes
+        layer: its measures
+    """
+
+    number: int
+    state: str
+    starved: bool
+    layer: LayerReport
+
+    @property
+    def quartiles(self) -> str | None:
+        """Quartiles of the smoothness of live dimensions, ``None`` if all are dead."""
+        values = self.layer.quartiles
+        return None if values is None else " ".join(f"{value:.3f}" for value in values)
+
+    @property
+    def dead(self) -> int:
+        """Number of dead dimensions."""
+        return len(self.layer.dead)
+
+
+def _state(row: LayerRow) -> Field:
+    wrong = [row.state] if row.state != "healthy" else []
+    wrong += ["vanishing gradient"] if row.starved else []
+    return Field(", ".join(wrong), "worse", "▼") if wrong else Field("healthy", "better", "▲")
+
+
+def _reach(row: LayerRow) -> str:
+    reach = middle_reach(row.layer)
+    if reach is None:
+        return "–"
+    position = "" if reach.position is None else f", {reach.position:.0%}"
+    return f"{reach.low:.2f} to {reach.high:.2f}{position}"
+
+
+_LAYERS: tuple[Column[LayerRow], ...] = (
+    Column("layer", "{number:d}", right=False),
+    Column("name", "{layer.name:s}", right=False),
+    Column("kind", "{layer.kind:s}", right=False),
+    Column("state", _state, right=False),
+    Column("s, quartiles", ("{quartiles:s}", "–")),
+    Column("dead", "{dead:d} of {layer.channels:d}"),
+    Column("effective rank", "{layer.effective_rank:.2f}"),
+    Column("rank of contrast", "{layer.contrast_rank:.2f}"),
+    Column("contrast", "{layer.contrast:.3g}"),
+    Column("distance", "{layer.distance:.3g}"),
+    Column("distance over norm", "{layer.relative_distance:.3g}"),
+    Column("energy", "{layer.dirichlet_energy:.3g}"),
+    Column("normalized energy", "{layer.normalized_dirichlet_energy:.3g}"),
+    Column("norm", "{layer.norm:.3g}"),
+    Column("gradient", "{layer.gradient_norm:.3g}"),
+    Column("s in reach, place in it", _reach),
+)
+
+
+def layer_table(found: Diagnosis, heading: str = "") -> Table[LayerRow]:
+    """Return all measures of all layers."""
+    return Table(_titled("Layers", heading), _LAYERS, _layer_rows(found))
+
+
+def _layer_rows(found: Diagnosis) -> tuple[LayerRow, ...]:
+    starved = {n for f in found.findings if f.kind == "vanishing gradient" for n in f.layers}
+    return tuple(
+        LayerRow(number, state, number in starved, layer)
+        for number, (layer, state) in enumerate(zip(found.layers, found.states, strict=True), 1)
+    )
+
+
+def _share(value: float) -> str:
+    return f"{value:.0e}" if value < 0.01 else f"{value:.2f}"
+
+
+def _least_reach(row: LayerRow) -> str:
+    reach = row.layer.reach
+    if reach is None:
+        return "-"
+    lowest = f"{min(reach.lower):.2f}"
+    return lowest if reach.position is None else f"{lowest} {reach.position:4.0%}"
+
+
+_SHORT: tuple[Column[LayerRow], ...] = (
+    Column("", "{number:d}"),
+    Column("layer", "{layer.name:s}", right=False),
+    Column("s, quartiles", ("{quartiles:s}", "-")),
+    Column("dead", "{dead:d}/{layer.channels:d}"),
+    Column("rank", "{layer.effective_rank:.1f} ({layer.contrast_rank:.1f})"),
+    Column("con-\ntrast", lambda row: _share(row.layer.contrast)),
+    Column("dis-\ntance", lambda row: _share(row.layer.relative_distance)),
+    Column("energy", "{layer.normalized_dirichlet_energy:.0e}"),
+    Column("norm", "{layer.norm:.0e}"),
+    Column("gra-\ndient", "{layer.gradient_norm:.0e}"),
+    Column("reach", _least_reach),
+    Column(
+        "state",
+        lambda row: Field(row.state, "" if row.state == "healthy" else "worse"),
+        right=False,
+    ),
+)
+
+
+def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
+    """Return the measures that a terminal has room for."""
+    notes = (
+        "s: normalized smoothness of the live dimensions; rank: effective rank and, in brackets, "
+        "that of what tells nodes apart; contrast, distance: shares of the norm that tell nodes "
+        "apart and that lie outside the eigenspace; energy: normalized; gradient: of "
+        f"{found.target}; reach: the least s that control could give, and where the layer stands "
+        "from there to 1",
+    )
+    return Table("Layers", _SHORT, _layer_rows(found), notes)
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """Results over all seeds, as text.
+
+    Args:
+        name: the control or the remedy
+        test: test accuracy in percent, mean ± standard deviation
+        validation: validation accuracy in percent, mean ± standard deviation
+        difference: paired difference of the test accuracy from the model as it is
+        epoch: mean of the selected epochs
+        seconds: mean time of a run
+    """
+
+    name: str
+    test: str
+    validation: str = ""
+    difference: str = ""
+    epoch: str = ""
+    seconds: str = ""
+
+
+_ACCURACY: tuple[Column[ResultRow], ...] = (
+    Column("test accuracy, %", "{test:s}"),
+    Column("validation, %", "{validation:s}"),
+)
+_EFFECTS: tuple[Column[ResultRow], ...] = (
+    Column("remedy", "{name:s}", right=False),
+    *_ACCURACY,
+    Column("difference, paired", "{difference:s}"),
+)
+_RESULTS: tuple[Column[ResultRow], ...] = (
+    Column("control", "{name:s}", right=False),
+    *_ACCURACY,
+    Column("best epoch", "{epoch:s}"),
+    Column("s a run", "{seconds:s}"),
+)
+
+
+def effect_table(found: Diagnosis) -> Table[ResultRow] | None:
+    """Return the effects of remedies, the model as it is first; ``None`` if none was tried."""
+    if not found.effects:
+        return None
+    as_it_is, *others = found.effects
+    rows = [ResultRow(as_it_is.name, percent(as_it_is.test), percent(as_it_is.val))]
+    rows += [
+        ResultRow(e.name, percent(e.test), percent(e.val), percent(e.differences, sign="+"))
+        for e in others
+    ]
+    return Table(tried(found).rstrip(":"), _EFFECTS, tuple(rows))
+
+
+def comparison_table(found: Comparison) -> Table[ResultRow]:
+    """Return the results with and without control, and their paired difference."""
+    rows = [_result(part) for part in found.parts]
+    if found.differences:
+        rows.append(ResultRow("difference, paired", percent(found.differences, sign="+")))
+    return Table("Mean ± standard deviation over the seeds", _RESULTS, tuple(rows))
+
+
+def _result(results: Results) -> ResultRow:
+    runs = results.counted
+    return ResultRow(
+        results.model.control or "none",
+        percent([run.test_accuracy for run in runs]),
+        percent([run.val_accuracy for run in runs]),
+        epoch=f"{statistics.fmean(run.best_epoch for run in runs):.0f}",
+        seconds=f"{statistics.fmean(run.seconds for run in runs):.1f}",
+    )
+
+
+@dataclass(frozen=True)
+class SeedRow:
+    """A run and its split, ``None`` if the data have a single one."""
+
+    run: Run
+    split: int | None
+
+
+_SEEDS: tuple[Column[SeedRow], ...] = (
+    Column(
+        "seed", lambda row: f"{row.run.config.seed}{', interrupted' * row.run.interrupted}", False
+    ),
+    Column("split", "{split:d}"),
+    Column("test, %", lambda row: f"{100 * row.run.test_accuracy:.1f}"),
+    Column("validation, %", lambda row: f"{100 * row.run.val_accuracy:.1f}"),
+    Column("validation loss", "{run.val_loss:.4g}"),
+    Column("epoch", "{run.best_epoch:d}"),
+    Column("of", "{run.epochs:d}"),
+    Column("seconds", "{run.seconds:.1f}"),
+)
+
+
+def seed_table(results: Results, heading: str = "") -> Table[SeedRow]:
+    """Return every run."""
+    rows = tuple(SeedRow(*pair) for pair in zip(results.runs, results.splits, strict=True))
+    several = rows[0].split is not None
+    columns = tuple(column for column in _SEEDS if several or column.title != "split")
+    return Table(_titled("Every seed", heading), columns, rows)
+
+
+def _titled(title: str, heading: str) -> str:
+    return f"{title}, {heading}" if heading else title

@@ -1,0 +1,199 @@
+"""An experiment: how a table is built from stored results, and how its results are made."""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from graphsct import datasets
+from graphsct.datasets.load import is_here
+from graphsct.errors import ExperimentError
+from graphsct.pages.tables import Column, Table
+from graphsct.paper.cell import read_cells
+from graphsct.paper.estimate import estimate
+from graphsct.paper.paper import PaperTable, find_table
+from graphsct.paper.plan import Choice
+from graphsct.paper.reproduce import Budget, Loader, Outcome, is_done, run_cells
+from graphsct.training.seeds import percent
+
+__all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment"]
+
+Root = str | os.PathLike[str] | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run, and where; ``None`` leaves a choice to the experiment.
+
+    Args:
+        choice: the cells to run
+        out: folder of the results
+        work: folder of searches and runs in progress
+        root: folder with the raw files of data sets
+        say: called with a line about each result
+        seeds: runs of each cell
+        trials: trials of a search for new settings, without which stored settings are used
+        seconds: time after which a search starts no further trial, or time of one timing
+        max_hidden: the most channels that a search tries
+        workers: processes that share the trials
+        ray: address of a Ray cluster that starts them
+        finalists: best trials that are repeated before one is chosen
+    """
+
+    choice: Choice
+    out: Path
+    work: Path
+    root: Path | None
+    say: Callable[[str], None]
+    seeds: int | None = None
+    trials: int | None = None
+    seconds: float | None = None
+    max_hidden: int | None = None
+    workers: int = 1
+    ray: str | None = None
+    finalists: int = 0
+
+    @cached_property
+    def load(self) -> Loader:
+        """The function that loads a data set; it keeps the last one."""
+
+        @lru_cache(maxsize=1)
+        def load(name: str, normalize: bool) -> Any:
+            return datasets.load(name, self.root, normalize=normalize)
+
+        return load
+
+
+class Experiment(ABC):
+    """A table with a name: how it is built, and how its results are made.
+
+    Args:
+        name: its plain name
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def build(self, cells: Path, root: Root) -> Table[Any]:
+        """Build the table.
+
+        Args:
+            cells: folder of our results
+            root: folder with the raw files of data sets
+        """
+
+    def run(self, request: Request) -> bool:
+        """Make the results that are missing; return whether nothing failed.
+
+        A table that is counted has nothing to run.
+        """
+        return True
+
+    @abstractmethod
+    def nothing_left(self, choice: Choice, cells: Path) -> ExperimentError:
+        """Return the error for a choice that leaves no row of the table."""
+
+
+class PaperExperiment(Experiment):
+    """A table that the paper has."""
+
+    @property
+    def printed(self) -> PaperTable:
+        """The paper's numbers."""
+        return find_table(self.name)
+
+    def table(
+        self,
+        columns: Iterable[Column[Any]],
+        rows: Iterable[Any],
+        notes: Iterable[str] = (),
+        parts: Iterable[Table[Any]] = (),
+        sections: tuple[str, ...] = ("dataset", "model"),
+    ) -> Table[Any]:
+        """Return rows as a table with the paper's title and notes."""
+        paper = self.printed
+        unit = f", {paper.unit}" if paper.unit not in ("", "t") else ""
+        return Table(
+            f"Table {paper.number} ({paper.name}): {paper.title}{unit}",
+            tuple(columns),
+            tuple(rows),
+            (*paper.notes, *notes),
+            tuple(parts),
+            sections,
+            {
+                "title": paper.title,
+                "table": f"table{paper.number}",
+                "name": paper.name,
+                "label": paper.label,
+                "unit": paper.unit,
+            },
+        )
+
+    def nothing_left(self, choice: Choice, cells: Path) -> ExperimentError:
+        """Return the error for a choice that leaves no cell."""
+        return choice.nothing_left(self.printed)
+
+
+class TrainedExperiment(PaperExperiment):
+    """A table whose numbers come from training cells."""
+
+    def run(self, request: Request) -> bool:
+        """Run the cells that are missing, and say what becomes of each."""
+        printed, say, out = self.printed, request.say, request.out
+        keys = request.choice.keys(printed)
+        names = {field.name for field in fields(Budget)} - {"seeds"}
+        options = {name: getattr(request, name) for name in names}
+        budget = Budget(seeds=request.seeds or 10, **options)
+        there = read_cells(out)
+        known = {**read_cells(), **there}
+        todo = [key for key in keys if not is_done(there.get(key), budget)]
+        # Ogbn-arxiv is too large to be downloaded unasked.
+        absent = [k for k in todo if k.dataset == "arxiv" and not is_here("arxiv", request.root)]
+        todo = [key for key in todo if key not in absent]
+        say(f"table {printed.number} ({self.name}): {len(todo)} cells to run, {len(keys)} in all")
+        if absent:
+            say(
+                f"left out: {len(absent)} cells of Ogbn-arxiv, whose files are not here; see "
+                "'graphsct data list' for where they belong"
+            )
+        if not todo:
+            return not absent
+        needed = estimate(todo, budget, load=request.load, known=known)
+        say(f"about {_duration(needed)}; stop it when you like")
+        good, started = True, time.perf_counter()
+        outcomes = run_cells(
+            todo,
+            budget,
+            load=request.load,
+            known=known,
+            out=out,
+            work=request.work,
+            table=f"table{printed.number}",
+        )
+        for number, outcome in enumerate(outcomes, start=1):
+            spent = _duration(time.perf_counter() - started)
+            say(f"[{number}/{len(todo)}, {spent}] {_line(outcome)}")
+            good = good and outcome.cell is not None
+        return good
+
+
+def _line(outcome: Outcome) -> str:
+    if outcome.cell is None:
+        return f"{outcome.key.name}: failed: {outcome.reason}"
+    parts = []
+    for rule in dict.fromkeys(run["select"] for run in outcome.cell.results):
+        shares = [run["test_accuracy"] for run in outcome.cell.runs(rule)]
+        parts.append(f"{percent(shares)} ({len(shares)} runs, {rule})")
+    return f"{outcome.key.name}: {', '.join(parts)}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else str(timedelta(seconds=round(seconds)))

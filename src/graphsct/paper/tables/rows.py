@@ -1,0 +1,156 @@
+"""Rows of the paper's numbers beside ours, and the columns that many tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from graphsct.pages.tables import Column, Field
+from graphsct.paper.paper import DATASETS, MODELS, PaperCell
+from graphsct.paper.plan import key_of
+from graphsct.paper.tables.significance import Difference
+
+__all__ = ["DATA", "MODEL", "VERDICTS", "AccuracyRow", "Gain", "PrintedRow", "judged", "misprints"]
+
+#: Kind and sign of a table's field by its verdict.
+VERDICTS = {
+    "helps": ("better", "▲"),
+    "hurts": ("worse", "▼"),
+    "unclear": ("level", "~"),
+    "above": ("better", "▲"),
+    "below": ("worse", "▼"),
+    "agrees": ("level", "="),
+}
+
+
+def judged(verdict: str | None) -> Field:
+    """Return the field of a verdict, empty without one."""
+    return Field("") if verdict is None else Field(verdict, *VERDICTS[verdict])
+
+
+#: Columns that name the data set and the model of a row.
+DATA: Column[Any] = Column("data", "{data_title:s}", right=False)
+MODEL: Column[Any] = Column("model", "{model_title:s}", right=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedRow:
+    """The subject of a number in the paper, and what is wrong with it.
+
+    Args:
+        dataset: by our name
+        model: ``gcn``, ``gcnii`` or ``egnn``
+        control: the control of our model, ``None`` without SCT
+        depth: number of layers, ``None`` if the paper does not tell
+        activation: ``None`` if the paper does not tell
+        sct: with SCT or without
+        data_title: the data set as people call it
+        model_title: the model as people call it
+        right: the right number, if a misprint's is known
+        why: what is wrong with the number
+        mark: an asterisk for a misprint
+    """
+
+    dataset: str
+    model: str
+    control: str | None
+    depth: int | None
+    activation: str | None
+    sct: bool | None
+    data_title: str
+    model_title: str
+    right: float | None
+    why: str | None
+    mark: str
+
+    @classmethod
+    def of(cls, cell: PaperCell, /, **own: Any) -> Self:
+        """Return the row of a cell of the paper, with its own fields."""
+        key = key_of(cell)
+        return cls(
+            dataset=key.dataset,
+            model=key.model,
+            control=key.control,
+            depth=cell.depth,
+            activation=cell.activation,
+            sct=cell.sct,
+            data_title=DATASETS[key.dataset],
+            model_title=MODELS[key.model] + ("-SCT" if cell.sct else ""),
+            right=cell.right,
+            why=cell.why,
+            mark="*" if cell.why else "",
+            **own,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain(Difference):
+    """SCT against its own base.
+
+    Args:
+        p_holm: p with Holm's correction over all comparisons of the table
+        verdict: ``helps``, ``hurts`` or ``unclear``
+        same_budget: whether the settings of both were searched with one budget
+    """
+
+    p_holm: float
+    verdict: str
+    same_budget: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyRow(PrintedRow):
+    """An accuracy of the paper and ours, in percent; ``None`` without runs of ours.
+
+    Args:
+        cell: name of our cell
+        select: the rule that selected the epoch
+        paper: as printed
+        paper_std: as printed
+        ours: mean
+        std: standard deviation
+        n: number of runs
+        low: lower end of the 95% confidence interval of our mean
+        high: upper end
+        difference: ours minus the paper's
+        verdict: ``above``, ``agrees`` or ``below``
+        missing: why there are no runs
+        our_depth: number of layers of our model
+        our_hidden: number of its channels
+        our_trials: trials of the search for its settings
+        our_limit: the most channels that the search tried
+        validation: mean validation accuracy
+        gain: against the base, of a row with SCT
+        paper_gain: the same in the paper
+    """
+
+    cell: str
+    select: str
+    paper: float
+    paper_std: float | None
+    ours: float | None
+    std: float | None
+    n: int
+    low: float | None
+    high: float | None
+    difference: float | None
+    verdict: str | None
+    missing: str | None
+    our_depth: int | None
+    our_hidden: int | None
+    our_trials: int | None
+    our_limit: int | None
+    validation: float | None
+    gain: Gain | None
+    paper_gain: float | None
+
+
+def misprints(cells: Iterable[PaperCell]) -> list[str]:
+    """Return one sentence about each cell of the paper with which something is wrong."""
+    notes = []
+    for row in (PrintedRow.of(cell) for cell in cells if cell.why):
+        layers = f", {row.depth} layers" if row.depth else ""
+        should = f"should be {row.right:g}, " if row.right else ""
+        notes.append(f"* {row.data_title}, {row.model_title}{layers}: {should}{row.why}")
+    return notes

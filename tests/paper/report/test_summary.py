@@ -1,0 +1,141 @@
+from dataclasses import replace
+
+import pytest
+
+from graphsct.paper.report.summary import summary
+from graphsct.paper.tables import build, experiments
+
+
+@pytest.fixture(scope="module")
+def found(tables, drawings):
+    return {finding.question: finding for finding in summary(tables, drawings)}
+
+
+def test_the_verdict_comes_first(tables, found):
+    finding = next(iter(found.values()))
+    assert finding.question == "Which claims of the paper hold?"
+    assert finding.answer == "The models and most gains"
+    assert "30 of 30 models have the paper's size to the digit. In the 4 pairs" in finding.text
+    assert (
+        "SCT helps in 2, hurts in 1, and in 1 no difference can be shown. These counts"
+        in finding.text
+    )
+    assert "on the heterophilic sets by +0.0 points without SCT and +7.8 with it." in finding.text
+    assert "weaker" not in finding.text
+
+
+def test_weak_bases_are_named(tables):
+    def lift(name):
+        rows = [replace(row, difference=0.0 if row.sct else 9.0) for row in tables[name].rows]
+        return replace(tables[name], rows=tuple(rows))
+
+    first = summary({**tables, **{name: lift(name) for name in ("depth", "heterophilic")}}, [])[0]
+    assert first.text.endswith("So the paper's baselines are weaker than they need to be.")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "answer"),
+    [
+        (["helps", "unclear", "unclear"], "The models and some gains"),
+        (["unclear", "hurts", "unclear"], "The models, hardly any gain"),
+    ],
+)
+def test_the_verdict_depends_on_how_often_it_helps(tables, verdicts, answer):
+    left = iter(verdicts)
+    rows = [
+        replace(row, gain=replace(row.gain, verdict=next(left))) if row.gain else row
+        for row in tables["depth"].rows
+    ]
+    without = replace(tables["heterophilic"], rows=())
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
+    assert summary({**changed, "heterophilic": without}, [])[0].answer == answer
+
+
+def test_gains_are_counted(found):
+    finding = found["Does SCT help on the citation sets?"]
+    assert finding.answer == "In 1 of 3 pairs"
+    assert finding.counts == (("helps", 1), ("unclear", 1), ("hurts", 1))
+    assert "We ran 3 of them, all tuned with one budget" in finding.text
+    assert "The mean gain is -1.6 points, in the paper +3.3 for the same pairs." in finding.text
+    assert "from -10.0 [-10.8, -9.2] (GCN-SCT with 16 layers on Cora)" in finding.text
+    other = found["Does SCT help on the heterophilic sets?"]
+    assert other.answer == "In 1 of 1 pairs"
+    assert "(GCN-SCT on Texas)" in other.text
+
+
+def test_what_has_no_runs_says_so(found):
+    finding = found["Does SCT help EGNN with SReLU?"]
+    assert finding.answer == "Not known yet"
+    assert finding.counts == ()
+    assert "in 18 of 20 pairs. No pair has runs of ours" in finding.text
+
+
+def test_the_rest_is_counted(found):
+    reached = found["Are the paper's accuracies reached?"]
+    assert reached.counts == (("above", 2), ("agrees", 2), ("below", 2))
+    assert reached.answer == "In 4 of 6 cells"
+    assert found["Does it matter which rule selects the epoch?"].answer == "In 1 of 1 deep pairs"
+    assert found["Are models and data the same?"].answer == "30 of 30 models"
+    assert "nobody has run it yet (" in found["What is missing?"].text
+
+
+def test_figures_are_digested(found, drawings):
+    smooth = found["Do features become smooth deep down?"]
+    rows = drawings[2].digest.rows
+    number = sum(r.verdict == "smooth" for r in rows if r.network == "GCN")
+    assert smooth.answer.startswith(f"GCN in {number} of 3, GCN-SCT in ")
+    assert "GCNII-SCT in 0 of 1" in found["Do gradients vanish?"].text
+
+
+def test_without_any_run(tmp_path):
+    tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in experiments()}
+    findings = summary(tables, [])
+    assert [finding.answer for finding in findings[:3]] == 3 * ["Not known yet"]
+    assert [finding.question for finding in findings[3:]] == [
+        "Are models and data the same?",
+        "What is missing?",
+    ]
+
+
+def test_statistics_that_differ_need_a_reason(tables):
+    first = tables["statistics"].rows[0]
+    rows = [
+        replace(first, quantity=quantity, paper=paper, ours=ours, why=why, counts=counts)
+        for quantity, paper, ours, why, counts in (
+            ("nodes", 5, 5, None, None),
+            ("edges", 9, 8, None, "with loops"),
+            ("nodes", 7, 6, "a misprint", None),
+            ("classes", 3, 2, None, None),
+            ("classes", 3, None, None, None),
+            ("split", "1/1/1", "2/2/2", None, None),
+        )
+    ]
+    changed = {**tables, "statistics": replace(tables["statistics"], rows=tuple(rows))}
+    (text,) = [f.text for f in summary(changed, []) if f.question.startswith("Are models")]
+    assert "Of 4 numbers of nodes, edges, features and classes, 1 equal our counts, 2 are" in text
+    assert "and 1 differ for a reason we do not know" in text
+
+
+def test_the_best_model_is_chosen_by_validation(tables):
+    rows = tables["depth"].rows
+    better = [
+        replace(row, validation=90.0) if row.cell == "cora-gcn-pooled-16" else row for row in rows
+    ]
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(better))}
+    (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
+    assert finding.answer == "As good as the paper's on 0 of 1 sets"
+    assert "Cora: 65.0 ± 0.9 (GCN-SCT, 16 layers), the paper's best 85.5" in finding.text
+    assert "ours without SCT 81.1 ± 0.9 (GCN, 2 layers)" in finding.text
+    assert "selected by validation loss 70.0 ± 0.9 (GCN-SCT, 16 layers)" in finding.text
+
+
+def test_narrow_networks_are_counted_apart(tables):
+    rows = [replace(row, our_limit=16 if row.depth == 16 else 64) for row in tables["depth"].rows]
+    changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
+    text = summary(changed, [])[1].text
+    assert text.endswith(
+        "By the largest width in the search: with more channels it helps in 1 and hurts in 0 "
+        "of 2, by +2.6 points on average; with at most 16 channels it helps in 0 and hurts in 1 of "
+        "1, by -10.0 points on average."
+    )
+    assert "By the largest width" not in summary(tables, [])[1].text
