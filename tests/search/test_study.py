@@ -162,7 +162,7 @@ def test_another_study_in_the_same_folder_is_refused(tmp_path):
         make(journal, identity={"task": {"select": "val_accuracy"}})
     with Journal(tmp_path) as journal:
         make(journal, identity={"task": {"select": "val_accuracy"}})
-        message = r"task\.select is 'val_accuracy' there, 'val_loss' here\. Go on with the same"
+        message = r"task\.select is 'val_accuracy' there, 'val_loss' here\. Resume with the same"
         with pytest.raises(TrainingError, match=message):
             make(journal, identity={"task": {"select": "val_loss"}})
 

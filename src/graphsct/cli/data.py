@@ -273,7 +273,7 @@ def _statistics(entry: Entry, root: Path | None) -> dict[str, Any]:
     row = {"name": entry.name, "title": entry.title, "misprints": paper.pop("misprints")}
     row |= {"paper": paper, "ours": None}
     if _where(entry, root) is None:
-        return row  # a table is no reason to download
+        return row  # never download for a table
     try:
         data = load(entry.name, root)
     except DataError as error:

@@ -363,7 +363,7 @@ def operator(
     Args:
         starts: where each row starts; shape: ``(rows + 1,)``
         columns: shape: ``(entries,)``
-        weight: :math:`a_{ij}`, one if left out; shape: ``(entries,)``
+        weight: :math:`a_{ij}`, one by default; shape: ``(entries,)``
         row_degree: :math:`d_i`, augmented, in float64; shape: ``(rows,)``
         column_degree: :math:`d_j`; shape: ``(columns,)``
         dtype: precision of the result
