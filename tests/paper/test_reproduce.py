@@ -153,7 +153,7 @@ def test_a_search_that_was_over_gets_finals(run):
 
 @pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto"), ("finalists", 3)])
 def test_without_a_search_there_is_nothing_to_spread(name, value):
-    with pytest.raises(ExperimentError, match=rf"{name} is {value!r}, .*anew with --trials"):
+    with pytest.raises(ExperimentError, match=rf"{name} is {value!r}, .*set the number of trials"):
         Budget(**{name: value})
 
 
