@@ -130,7 +130,7 @@ def test_which_process_was_the_first_to_fail():
 def test_a_folder_that_is_no_partition(tmp_path):
     result = CliRunner().invoke(app, ["train", "--distributed", "--data", str(tmp_path)])
     assert result.exit_code == 1
-    assert "is no partitioned data set" in result.stderr
+    assert "is not a partitioned data set" in result.stderr
 
 
 def test_options_of_the_other_command(tmp_path):
