@@ -145,7 +145,7 @@ def test_the_command_answers(capsys):
     for row in found["quotes"]:
         expected = quote(PAPERS, row["machines"])
         assert row["fits"] is expected.fits
-        assert row.seconds == pytest.approx(sum(expected.seconds.values()))
+        assert row["seconds"] == pytest.approx(sum(expected.seconds.values()))
     code, out, _ = run(capsys, *sizes, "--machines", "16")
     assert code == 0 and "memory: activations" in out
 

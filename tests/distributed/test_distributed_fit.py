@@ -136,7 +136,7 @@ def test_other_files_are_refused_at_the_start(workers, tmp_path):
     shutil.copy(one / "partition.json", two)  # the right header over wrong files
     (_, first), (_, second) = workers.attempt(2, just_load, each=[one, two])
     assert "process 1 has no data to train on" in first
-    assert "part-1.safetensors is not the file that partition.json means" in second
+    assert "part-1.safetensors is not the file that partition.json describes" in second
 
 
 def test_as_many_processes_as_parts(alone, tmp_path):

@@ -3,6 +3,7 @@ import io
 from rich.console import Console
 
 from graphsct.search import progress
+from graphsct.search.outcome import Counts
 from graphsct.search.progress import SearchProgress
 
 
@@ -13,8 +14,7 @@ class Study:
         self.trials, self.best = trials, best
 
     def counts(self):
-        over = {"trials": self.trials, "pruned": 1, "failed": 0, "seconds": 3.0}
-        return over | {"finalists": self.trials // 2}
+        return Counts(self.trials, pruned=1, failed=0, seconds=3.0, finalists=self.trials // 2)
 
     def best_score(self):
         return self.best

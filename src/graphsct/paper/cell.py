@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
@@ -104,10 +104,14 @@ class Cell(Record, flat=("key",), error=ExperimentError):
     command: str = ""
     versions: dict[str, Any] | None = None
 
-    def __post_init__(self) -> None:
-        for result in self.results:
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The cell with these plain values, whose results are complete."""
+        cell = super().from_dict(values)
+        for result in cell.results:
             if tuple(result) != RESULT:
                 raise ExperimentError(f"a result has {list(result)}, expected {list(RESULT)}")
+        return cell
 
     @property
     def allowed(self) -> dict[str, Any] | None:
