@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import torch
+from zoo import ZOO
 
 from graphsct import DataError, Graph
 from graphsct.distributed.partition import divide
-from zoo import ZOO
 
 
 def entries(graph, owners):

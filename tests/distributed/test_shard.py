@@ -2,11 +2,11 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from zoo import ZOO
 
 from graphsct import GraphError, datasets, geometry, smoothness
 from graphsct.distributed import Part, write_partition
 from graphsct.nn import GCN
-from zoo import ZOO
 
 CASES = {name: case for name, case in ZOO.items() if case.num_nodes >= 3}
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch_geometric.data import Batch, Data
+from zoo import ZOO
 
 from graphsct import Graph, GraphError
-from zoo import ZOO
 
 
 def assert_same(first, second):

@@ -4,11 +4,11 @@ import weakref
 import pytest
 import torch
 from torch.testing import assert_close
+from zoo import ZOO
 
 from graphsct import Graph, GraphError
 from graphsct.nn.cache import as_graph
 from graphsct.nn.linear import _TRANSPOSES, Linear, dropout
-from zoo import ZOO
 
 X = torch.ones(6, 2)
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
+from zoo import ZOO
 
 from graphsct import GraphError, smoothness
-from zoo import ZOO
 
 WITH_GRAPH = [
     smoothness.distance_to_eigenspace,

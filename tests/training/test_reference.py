@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-
 from reference_runs import FILE, cora_runs, machine, zoo_runs
 
 
@@ -21,7 +20,9 @@ def check(found, expected, exact):
             assert run == expected[name], name
             continue
         for key in ("train_loss", "val_loss"):
-            new, old = ([float.fromhex(loss) for loss in runs[key]] for runs in (run, expected[name]))
+            new, old = (
+                [float.fromhex(loss) for loss in runs[key]] for runs in (run, expected[name])
+            )
             np.testing.assert_allclose(new, old, rtol=1e-3, err_msg=f"{name} {key}")
 
 

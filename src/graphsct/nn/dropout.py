@@ -6,17 +6,33 @@ where the rate is no multiple of 1/256, and an entry is kept if its lane is abov
 
 The rate is thus rounded to a multiple of :math:`2^{-16}`, and what is kept is divided by the true
 probability of being kept, so that the expectation is exact.
+
+**The order of random numbers** is defined here, by :class:`Masks`, and is the same for every
+backend of training. Each epoch seeds one stream from the generator of its run. Each mask then takes
+the next ``Rate.words(count)`` words of the stream, in the order in which the forward pass asks for
+masks. A mask covers all entries of its tensor, with one exception: before the output layer it
+covers only the rows of training nodes, the only ones that reach the loss.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function_unary
 
-__all__ = ["Lanes", "Noise", "Rate", "dropout"]
+from graphsct.graph import Graph
+
+__all__ = ["Kind", "Lanes", "Masks", "Rate", "drop_edges", "dropout"]
+
+#: What a mask covers: the stored values of sparse features, one row per node, one row per node of
+#: which only those of training nodes count, or one entry per undirected edge.
+Kind = Literal["values", "nodes", "output", "edges"]
 
 _threshold = torch.ops.aten.threshold_backward
 
@@ -78,11 +94,58 @@ class Lanes:
         return words
 
 
-class Noise(Protocol):
-    """Another source of lanes than PyTorch's generator."""
+class Masks:
+    """The dropout masks of one run in training, in the order of the module's docstring.
 
-    def lanes(self, shape: torch.Size, rate: Rate) -> Tensor:
-        """The lanes of the next features to be dropped, of their shape."""
+    Args:
+        generator: seeds every epoch
+        train: mask of the run's training nodes; shape: ``(n,)``
+
+    Example:
+        >>> x, train = torch.ones(4, 2), torch.tensor([True, False, True, False])
+        >>> masks = Masks(torch.Generator().manual_seed(0), train)
+        >>> with masks.active():
+        ...     first, second = dropout(x, 0.5), dropout(x, 0.5, kind="output")
+    """
+
+    def __init__(self, generator: torch.Generator, train: Tensor) -> None:
+        self.generator = generator
+        self._stream = Lanes(generator)
+        self._fresh = False
+        self._rows = train.nonzero()[:, 0].cpu()
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Begin an epoch, in which :func:`dropout` draws from here."""
+        self._fresh = True
+        token = _ACTIVE.set(self)
+        try:
+            yield
+        finally:
+            _ACTIVE.reset(token)
+
+    def lanes(self, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+        """The lanes of the next mask, of the given shape, on the CPU."""
+        if self._fresh:  # an epoch without dropout leaves the generator alone
+            self._stream.reseed()
+            self._fresh = False
+        return self.draw(self._stream, shape, rate, kind)
+
+    def draw(self, stream: Lanes, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+        """Take lanes from the stream; rows that do not count get lanes of zero."""
+        if kind != "output":
+            return _lanes(stream, shape, rate)
+        own = _lanes(stream, torch.Size([len(self._rows), *shape[1:]]), rate)
+        return own.new_zeros(shape).index_copy_(0, self._rows, own)
+
+
+_ACTIVE: ContextVar[Masks | None] = ContextVar("masks", default=None)
+
+
+def _lanes(stream: Lanes, shape: torch.Size, rate: Rate) -> Tensor:
+    count = shape.numel()
+    words = torch.from_numpy(stream.words(rate.words(count)).view(np.int64))
+    return rate.lanes(words, count).view(shape)
 
 
 class _Dropout(torch.autograd.Function):
@@ -99,18 +162,46 @@ class _Dropout(torch.autograd.Function):
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def dropout(x: Tensor, p: float, noise: Noise | None = None) -> Tensor:
+def dropout(x: Tensor, p: float, *, kind: Kind = "nodes") -> Tensor:
     """Set each entry to zero with probability ``p`` and scale up the others.
+
+    The random numbers come from the active :class:`Masks`, or from PyTorch's generator if none are
+    active, as in a training loop of your own.
 
     Args:
         x: dense, of any shape
         p: the rate, in [0, 1)
-        noise: where random numbers come from, if not from PyTorch's generator
+        kind: what the tensor holds; it decides how many numbers active masks draw
     """
     rate = Rate(p)
-    if noise is None:
-        words = torch.from_numpy(Lanes().reseed().words(rate.words(x.numel())).view(np.int64))
-        lanes = rate.lanes(words, x.numel()).view(x.shape)
-    else:
-        lanes = noise.lanes(x.shape, rate)
+    lanes = _draw(x.shape, rate, kind)
     return _Dropout.apply(x, lanes.to(x.device), rate)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _draw(shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+    masks = _ACTIVE.get()
+    if masks is None:
+        return _lanes(Lanes().reseed(), shape, rate)
+    return masks.lanes(shape, rate, kind)
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def drop_edges(graph: Graph, p: float, training: bool) -> Graph:
+    """Leave each undirected edge out of the operator with probability ``p`` (DropEdge,
+    `Rong et al., 2020 <https://arxiv.org/abs/1907.10903>`_).
+
+    Degrees are those of the edges that are left; the eigenspace stays that of the whole graph.
+
+    Args:
+        graph: the graph
+        p: the rate, in [0, 1)
+        training: without it nothing is dropped
+    """
+    if not training or p == 0:
+        return graph
+    if has_torch_function_unary(graph):
+        recorded: Graph = handle_torch_function(drop_edges, (graph,), graph, p, training)
+        return recorded
+    rate = Rate(p)
+    lanes = _draw(torch.Size([graph.num_edges]), rate, "edges")
+    return graph.keep_edges((lanes > rate.threshold).to(graph.device))

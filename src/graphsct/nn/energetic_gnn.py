@@ -44,6 +44,9 @@ class EnergeticGNN(Model):
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution, that of ``dropout`` if left out
         norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
+        residual: add the input of each layer to its output
+        jumping: ``cat`` or ``max``, to show the features of all layers to the output layer
+        edge_dropout: rate at which edges are left out in training (DropEdge)
     """
 
     def __init__(
@@ -65,6 +68,9 @@ class EnergeticGNN(Model):
         dropout: float = 0.0,
         conv_dropout: float | None = None,
         norm: str | torch.nn.Module | None = None,
+        residual: bool = False,
+        jumping: str | None = None,
+        edge_dropout: float = 0.0,
     ) -> None:
         convs = [
             EnergeticConv(
@@ -90,6 +96,9 @@ class EnergeticGNN(Model):
             dropout=dropout,
             conv_dropout=dropout if conv_dropout is None else conv_dropout,
             norm=norm,
+            residual=residual,
+            jumping=jumping,
+            edge_dropout=edge_dropout,
         )
         self.penalty_weight = float(penalty_weight)
 

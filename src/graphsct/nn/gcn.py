@@ -36,6 +36,9 @@ class GCN(Model):
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution
         norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
+        residual: add the input of each layer to its output
+        jumping: ``cat`` or ``max``, to show the features of all layers to the output layer
+        edge_dropout: rate at which edges are left out in training (DropEdge)
         init: how the convolutions start: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
 
     Example:
@@ -59,6 +62,9 @@ class GCN(Model):
         dropout: float = 0.0,
         conv_dropout: float = 0.0,
         norm: str | torch.nn.Module | None = None,
+        residual: bool = False,
+        jumping: str | None = None,
+        edge_dropout: float = 0.0,
         init: str = "identity",
     ) -> None:
         convs = [
@@ -83,6 +89,9 @@ class GCN(Model):
             dropout=dropout,
             conv_dropout=conv_dropout,
             norm=norm,
+            residual=residual,
+            jumping=jumping,
+            edge_dropout=edge_dropout,
         )
 
     def _convolve(

@@ -34,6 +34,9 @@ class GCNII(Model):
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution, that of ``dropout`` if left out
         norm: such as ``BatchNorm`` of PyTorch Geometric, before every activation, or none
+        residual: add the input of each layer to its output
+        jumping: ``cat`` or ``max``, to show the features of all layers to the output layer
+        edge_dropout: rate at which edges are left out in training (DropEdge)
         init: how the convolutions start: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
     """
 
@@ -52,6 +55,9 @@ class GCNII(Model):
         dropout: float = 0.0,
         conv_dropout: float | None = None,
         norm: str | torch.nn.Module | None = None,
+        residual: bool = False,
+        jumping: str | None = None,
+        edge_dropout: float = 0.0,
         init: str = "uniform",
     ) -> None:
         convs = [
@@ -75,4 +81,7 @@ class GCNII(Model):
             dropout=dropout,
             conv_dropout=dropout if conv_dropout is None else conv_dropout,
             norm=norm,
+            residual=residual,
+            jumping=jumping,
+            edge_dropout=edge_dropout,
         )

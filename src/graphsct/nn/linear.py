@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from graphsct.errors import ModelError
 from graphsct.nn.cache import Memory
-from graphsct.nn.dropout import Noise
+from graphsct.nn.dropout import Kind
 from graphsct.nn.dropout import dropout as drop
 
 __all__ = ["Linear", "dropout"]
@@ -43,19 +44,32 @@ class Linear(torch.nn.Linear):
         return product if self.bias is None else product + self.bias
 
 
-def dropout(x: Tensor, p: float, training: bool, noise: Noise | None = None) -> Tensor:
-    """Dropout of all entries; of a sparse CSR matrix, of the stored values."""
-    if not training or p == 0 or not isinstance(x, Tensor):
+def dropout(x: Tensor, p: float, training: bool, *, kind: Kind = "nodes") -> Tensor:
+    """Dropout of all entries; of a sparse CSR matrix, of the stored values.
+
+    Args:
+        x: features, dense or sparse CSR; shape: ``(n, d)``
+        p: the rate, in [0, 1)
+        training: without it nothing is dropped
+        kind: of dense features, see :func:`graphsct.nn.dropout.dropout`
+    """
+    if not training or p == 0:
         return x
-    apply = _sparse_dropout if x.layout == torch.sparse_csr else drop
-    dropped: Tensor = apply(x, p, noise)
+    if has_torch_function_unary(x):
+        recorded: Tensor = handle_torch_function(dropout, (x,), x, p, training, kind=kind)
+        return recorded
+    if not isinstance(x, Tensor):
+        return x
+    dropped: Tensor = (
+        _sparse_dropout(x, p) if x.layout == torch.sparse_csr else drop(x, p, kind=kind)
+    )
     return dropped
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def _sparse_dropout(x: Tensor, p: float, noise: Noise | None) -> Tensor:
+def _sparse_dropout(x: Tensor, p: float) -> Tensor:
     transpose = _transpose(x)
-    values = drop(x.values(), p, noise)
+    values = drop(x.values(), p, kind="values")
     dropped = _with_values(x, values)
     other = _Transpose(_with_values(transpose.matrix, values[transpose.order]), transpose.order)
     _TRANSPOSES.remember((dropped,), other)

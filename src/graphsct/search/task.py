@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
-from graphsct.engine.activations import BENDS
 from graphsct.errors import TrainingError
 from graphsct.names import pick
 from graphsct.nn.activations import ACTIVATIONS
@@ -18,7 +17,7 @@ __all__ = ["WIDTHS", "Found", "Task"]
 #: Numbers of channels of the paper's grid.
 WIDTHS = (16, 32, 64, 128)
 # Those with which models are trained together.
-_ACTIVATIONS = {name: make for name, make in ACTIVATIONS.items() if type(make(1)) in BENDS}
+_ACTIVATIONS = dict(ACTIVATIONS)
 
 
 @dataclass(frozen=True)

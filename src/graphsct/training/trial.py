@@ -110,7 +110,7 @@ class Trial:
 def fits_engine(model: Any, problem: Blind) -> bool:
     """Whether a run can be trained by the :class:`Engine`."""
     x, graph = problem.x, problem.edges[0]
-    if not supports(model) or not isinstance(graph, Graph) or graph.is_sample:
+    if not isinstance(graph, Graph) or graph.is_sample or not supports(model, x, graph):
         return False
     return graph.device.type == "cpu" == x.device.type
 
