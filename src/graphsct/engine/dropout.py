@@ -160,7 +160,6 @@ class Dropout(Node):
 
     @property
     def keeps_output(self) -> bool:
-        """For its sign."""
         return self.stops_at_zero
 
     def prepare(self) -> None:
@@ -174,7 +173,6 @@ class Dropout(Node):
         return self.masking.words(self.count * self.width)
 
     def forward(self, do: Program) -> None:
-        """Draw random numbers and drop."""
         k, shape = self.tape.k, (self.count, self.tape.k * self.width)
         kept = self.tape.training and not self.stops_at_zero
         self._noise = do.arena.take(*shape) if kept else do.scratch("noise", *shape)

@@ -91,7 +91,6 @@ class PropagateDropped(Node):
         return None if index == 1 else Rows.ALL
 
     def folds_scale(self, x: Node) -> bool:
-        """In the product."""
         return x is self.inputs[0] and x not in self.inputs[1:]
 
     def _propagate(self, do: Program, x: Tensor, out: Tensor, scale: float) -> None:
@@ -112,7 +111,6 @@ class PropagateDropped(Node):
             do(out.add_, x, alpha=u)
 
     def forward(self, do: Program) -> None:
-        """One sparse product per run."""
         x, _, *start = self.inputs
         self._propagate(do, x.head, self.head, x.scale)
         for node in start:

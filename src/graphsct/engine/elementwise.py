@@ -34,7 +34,6 @@ class Activation(Node):
 
     @property
     def keeps_output(self) -> bool:
-        """For the gradient."""
         return True
 
     def backward(self, do: Program) -> None:
@@ -59,11 +58,9 @@ class Relu(Activation):
         return not self._is_dropped_alone
 
     def forward(self, do: Program) -> None:
-        """Clamp."""
         do(torch.clamp_min, self.inputs[0].head, 0, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        """Zero where the output is."""
         if not self._is_dropped_alone:
             do(_aten.threshold_backward.grad_input, grad, out, 0, grad_input=grad)
 
@@ -72,7 +69,6 @@ class LeakyRelu(Activation):
     """Leaky ReLU with a slope below zero."""
 
     def forward(self, do: Program) -> None:
-        """Bend."""
         do(_aten.leaky_relu.out, self.inputs[0].head, *self.settings, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
@@ -84,11 +80,9 @@ class Elu(Activation):
     """ELU and SELU, by alpha, scale and the scale of the input."""
 
     def forward(self, do: Program) -> None:
-        """Bend."""
         do(_aten.elu.out, self.inputs[0].head, *self.settings, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        """By the output."""
         do(_aten.elu_backward.grad_input, grad, *self.settings, True, out, grad_input=grad)
 
 
@@ -96,11 +90,9 @@ class Tanh(Activation):
     """The hyperbolic tangent."""
 
     def forward(self, do: Program) -> None:
-        """Bend."""
         do(torch.tanh, self.inputs[0].head, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        """One less its square."""
         do(_aten.tanh_backward.grad_input, grad, out, grad_input=grad)
 
 
@@ -108,11 +100,9 @@ class Sigmoid(Activation):
     """The logistic function."""
 
     def forward(self, do: Program) -> None:
-        """Bend."""
         do(torch.sigmoid, self.inputs[0].head, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        """Out of itself."""
         do(_aten.sigmoid_backward.grad_input, grad, out, grad_input=grad)
 
 
@@ -121,19 +111,15 @@ class Silu(Activation):
 
     @property
     def keeps_output(self) -> bool:
-        """It is of no use."""
         return False
 
     def keeps(self, x: Node) -> bool:
-        """For the gradient."""
         return True
 
     def forward(self, do: Program) -> None:
-        """Bend."""
         do(_aten.silu.out, self.inputs[0].head, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        """By the input."""
         do(_aten.silu_backward.grad_input, grad, self.inputs[0].head, grad_input=grad)
 
 
@@ -145,7 +131,6 @@ class Maximum(Activation):
         self.offset = offset
 
     def forward(self, do: Program) -> None:
-        """Compare."""
         do(torch.maximum, self.inputs[0].head, self.offset.row, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
@@ -169,16 +154,13 @@ class Softmax(Node):
 
     @property
     def keeps_output(self) -> bool:
-        """For the gradient."""
         return True
 
     def forward(self, do: Program) -> None:
-        """Of each row."""
         x = self.inputs[0].value
         do(_aten._softmax.out, self.runs(x), 2, False, out=self.runs(self.value))
 
     def backward(self, do: Program) -> None:
-        """By the output."""
         grad, out = self.runs(self.gradient), self.runs(self.value)
         with self.inputs[0].write_grad(do) as target:
             kernel = _aten._softmax_backward_data.out
@@ -196,11 +178,9 @@ class Product(Node):
         return True
 
     def forward(self, do: Program) -> None:
-        """Multiply."""
         do(torch.mul, *(x.value for x in self.inputs), out=self.value)
 
     def backward(self, do: Program) -> None:
-        """Each times the other."""
         for x, other in zip(self.inputs, reversed(self.inputs), strict=True):
             with x.write_grad(do) as out:
                 do(torch.mul, self.gradient, other.value, out=out)
@@ -229,7 +209,6 @@ class Scale(Node):
         return array.transpose(0, 1) if array.dim() == 3 else array.unsqueeze(0)
 
     def forward(self, do: Program) -> None:
-        """Multiply, and add."""
         x, out = self.runs(self.inputs[0].value), self.runs(self.value)
         weight = self.weight
         by = self._across(weight.value) if isinstance(weight, Weight) else weight
@@ -269,7 +248,6 @@ class Shift(Node):
         self.bias = bias
 
     def forward(self, do: Program) -> None:
-        """Add."""
         do(torch.add, self.inputs[0].value, self.bias.row, out=self.value)
 
     def backward(self, do: Program) -> None:
@@ -286,7 +264,6 @@ class Sum(Node):
         super().__init__(a.tape, [a, b], a.width)
 
     def forward(self, do: Program) -> None:
-        """Add."""
         do(torch.add, *(x.head for x in self.inputs), out=self.head)
 
     def backward(self, do: Program) -> None:
@@ -304,11 +281,9 @@ class Lerp(Node):
         self.t = t
 
     def forward(self, do: Program) -> None:
-        """Mix."""
         do(torch.lerp, *(x.value for x in self.inputs), self.t, out=self.value)
 
     def backward(self, do: Program) -> None:
-        """Each by its share."""
         for x, share in zip(self.inputs, (1 - self.t, self.t), strict=True):
             x.take_grad(do, self, share)
 
@@ -323,12 +298,10 @@ class Concatenation(Node):
         return list(torch.split(self.runs(array), [x.width for x in self.inputs], dim=2))
 
     def forward(self, do: Program) -> None:
-        """Copy."""
         for x, out in zip(self.inputs, self._slices(self.head), strict=True):
             do(out.copy_, x.runs(x.head))
 
     def backward(self, do: Program) -> None:
-        """Each its own."""
         for x, grad in zip(self.inputs, self._slices(self.gradient), strict=True):
             with x.write_grad(do) as out:
                 do(x.runs(out).copy_, grad)
@@ -354,7 +327,6 @@ class Largest(Node):
             do(torch.maximum, self.head, x.head, out=self.head)
 
     def backward(self, do: Program) -> None:
-        """To the largest alone."""
         chosen = torch.zeros(self._where.shape, dtype=torch.bool)
         for number, x in enumerate(self.inputs):
             do(torch.eq, self._where, number, out=chosen)

@@ -28,11 +28,11 @@ from graphsct.engine.workspace import GraphOperators, Workspace
 from graphsct.graph import Graph
 from graphsct.nn.model import Model
 
-__all__ = ["Engine", "supports"]
+__all__ = ["LITTLE", "Engine", "supports"]
 
 #: Multiplications in the largest matrix product of a layer up to which threads that share it wait
 #: for each other longer than they work.
-_LITTLE = 1 << 22
+LITTLE = 1 << 22
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -146,7 +146,7 @@ class Engine:
         self._optimizer = Adam(weights, self.configs, steps)
         widest = max(weight.shape[-1] for weight in self.models[0].parameters() if weight.dim() > 1)
         work = k * widest * max(self.graph.num_nodes * widest, len(self.graph.matrix.values()))
-        self.threads = OneThread(work < _LITTLE)
+        self.threads = OneThread(work < LITTLE)
 
     def _order(self) -> Tensor | None:
         """Where each run finds the random numbers it would draw alone; shape: ``(k, r)``."""

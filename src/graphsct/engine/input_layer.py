@@ -112,7 +112,6 @@ class DroppedData(Data):
         return self.masking.words(self.features.entries)
 
     def forward(self, do: Program) -> None:
-        """Draw random numbers and drop."""
         features, k = self.features, self.features.k
         words = self.tape.noise.take(do)
         if features.sparse:
@@ -153,7 +152,6 @@ class SparseLayer(Node):
         return self._masking.scale if self._masking else 1.0
 
     def forward(self, do: Program) -> None:
-        """One sparse product."""
         data: Any = self.inputs[0]
         blocks = data.features.blocks
         matrix = blocks.dropped if self._masking else blocks.matrix
@@ -200,14 +198,12 @@ class DenseLayer(SparseLayer):
         return list(zip(data.seen, self._masking.scales, strict=True))
 
     def forward(self, do: Program) -> None:
-        """One product per run."""
         outs = apart(self.head, self.tape.k)
         for run, (x, scale) in enumerate(self._runs()):
             start, beta = (outs[run], 0) if self.bias is None else (self.bias.value[run], 1)
             do(torch.addmm, start, x, self.weight.value[run], beta=beta, alpha=scale, out=outs[run])
 
     def backward(self, do: Program) -> None:
-        """One product per run."""
         if self.bias is not None:
             with self.bias.write_grad(do) as out:
                 do(torch.sum, self.gradient, dim=0, out=out.view(-1))

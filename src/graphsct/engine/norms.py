@@ -43,11 +43,9 @@ class Center(Node):
         do.arena.release(mean)
 
     def forward(self, do: Program) -> None:
-        """Subtract."""
         self._subtract_mean(do, self.inputs[0].head, self.head)
 
     def backward(self, do: Program) -> None:
-        """The same, in place."""
         self._subtract_mean(do, self.gradient, self.gradient)
         self.inputs[0].take_grad(do, self)
 
@@ -74,11 +72,9 @@ class Unit(Node):
         self._axes, self._size, self._factor = axes, size, factor
 
     def keeps(self, x: Node) -> bool:
-        """For the gradient."""
         return True
 
     def forward(self, do: Program) -> None:
-        """Measure, and divide."""
         x = self.runs(self.inputs[0].head)
         product, total = do.arena.take(*x.shape), x.sum(self._axes, keepdim=True)
         self._sizes, self._slopes = torch.empty_like(total), torch.empty_like(total)
@@ -130,7 +126,6 @@ class BatchNorm(Node):
         self._saved = torch.empty_like(self._mean), torch.empty_like(self._mean)
 
     def keeps(self, x: Node) -> bool:
-        """For the gradient."""
         return True
 
     def forward(self, do: Program) -> None:

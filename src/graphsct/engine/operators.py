@@ -51,9 +51,9 @@ class Eigenspace:
 class Operators:
     r"""What convolutions multiply by at some nodes.
 
-    With :math:`\mathbf M = g \mathbf G + u \mathbf I`, ``forward`` is :math:`\mathbf M` at these rows,
-    and ``backward`` is :math:`[\mathbf M^\top \; (g + u) \mathbf Q]`, without the second part if there
-    is no control.
+    With :math:`\mathbf M = g \mathbf G + u \mathbf I`, ``forward`` is :math:`\mathbf M` at these
+    rows, and ``backward`` is :math:`[\mathbf M^\top \; (g + u) \mathbf Q]`, without the second part
+    if there is no control.
 
     Args:
         graph: the graph

@@ -62,11 +62,9 @@ class Loss(Node):
         return True
 
     def folds_scale(self, x: Node) -> bool:
-        """In the product."""
         return True
 
     def allocate(self, do: Program) -> None:
-        """Scores and their logarithms."""
         self._scores, self._logs = (do.arena.take(*self._slope.shape) for _ in range(2))
 
     def forward(self, do: Program) -> None:

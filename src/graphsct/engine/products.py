@@ -80,11 +80,9 @@ class Multiply(Node):
         return True
 
     def folds_scale(self, x: Node) -> bool:
-        """In the product."""
         return True
 
     def forward(self, do: Program) -> None:
-        """Multiply."""
         (x,) = self.inputs
         bias = None if self.bias is None else self.bias.value
         multiply(do, x.value, self.matrix.value, self.value, scale=x.scale, bias=bias)

@@ -70,7 +70,6 @@ class Propagate(Node):
         return bool(index) and self.behind
 
     def folds_scale(self, x: Node) -> bool:
-        """In the product."""
         return x is self.inputs[0] and x not in self.inputs[1:]
 
     @property
@@ -107,7 +106,6 @@ class Propagate(Node):
             everywhere.pool(do, x.head, self.tail, scale=scale, start=before, v=v)
 
     def backward(self, do: Program) -> None:
-        """One sparse product."""
         x, *start = self.inputs
         for node in start:
             node.add_grad(do, self.gradient, self.form.initial)
@@ -148,7 +146,6 @@ class PropagateLate(Node):
         return self.tape.workspace.operators.operators(None, control=control).backward
 
     def forward(self, do: Program) -> None:
-        """One sparse product."""
         t, *a = self.inputs
         if a and not self._written_behind:
             do(t.tail.copy_, a[0].value)
@@ -182,7 +179,6 @@ class PoolLate(Node):
         self.rows = Rows.COMPONENTS
 
     def forward(self, do: Program) -> None:
-        """One product with the basis."""
         _eigenspace(self.inputs[0]).pool(do, self.inputs[0].head, self.out)
 
     def open_grad(self, do: Program) -> bool:
@@ -217,11 +213,9 @@ class Pool(Node):
         self.rows = Rows.COMPONENTS
 
     def forward(self, do: Program) -> None:
-        """One product with the basis."""
         _eigenspace(self.inputs[0]).pool(do, self.inputs[0].head, self.out)
 
     def backward(self, do: Program) -> None:
-        """One product with the basis."""
         x = self.inputs[0]
         if x.grad is None and x.open_grad(do):
             do(x.gradient.zero_)
@@ -256,7 +250,6 @@ class Coordinates(Node):
         return self.is_kept
 
     def forward(self, do: Program) -> None:
-        """One product with the basis."""
         x = self.inputs[0]
         if not self._shares:
             do(self.head.copy_, x.head)
@@ -268,17 +261,13 @@ class Coordinates(Node):
         if not self._shares:
             self.grad = self.new_array(do)
             do(self.grad.zero_)
-        elif x.grad is None:
-            x.open_grad(do)
-            self.grad = do.arena.share(x.grad)
-            do(self.grad.zero_)
-        else:
-            self.grad = do.arena.share(x.grad)
-            do(self.grad[self.count :].zero_)
+            return False
+        fresh = x.grad is None and x.open_grad(do)
+        self.grad = do.arena.share(x.grad)
+        do((self.grad if fresh else self.grad[self.count :]).zero_)
         return False
 
     def backward(self, do: Program) -> None:
-        """One product with the basis."""
         x = self.inputs[0]
         if not self._shares:
             x.add_grad(do, self.grad[: self.count])
@@ -299,7 +288,6 @@ class Tail(Node):
         self.rows = Rows.COMPONENTS
 
     def keeps(self, x: Node) -> bool:
-        """It is the same array."""
         return self.is_kept
 
     def needs(self, index: int) -> Rows | None:
@@ -312,13 +300,11 @@ class Tail(Node):
         return False
 
     def allocate(self, do: Program) -> None:
-        """Share the features' array."""
         self._whole = do.arena.share(self.inputs[0].out)
         self.tape.occupied.add(id(self._whole))
         self.out = self.inputs[0].tail
 
     def release(self, do: Program) -> None:
-        """Let the features' array go."""
         do.arena.release(self._whole)
 
     def open_grad(self, do: Program) -> bool:
@@ -349,15 +335,12 @@ class AddUnpooled(Node):
         super().__init__(z.tape, [z, a], z.width)
 
     def allocate(self, do: Program) -> None:
-        """Nobody else reads the features."""
         self.out = do.arena.share(self.inputs[0].out)
 
     def forward(self, do: Program) -> None:
-        """One product with the basis."""
         _eigenspace(self).add(do, self.inputs[1].value, self.head)
 
     def backward(self, do: Program) -> None:
-        """One product with the basis."""
         z, a = self.inputs
         with a.write_grad(do) as out:
             _eigenspace(self).pool(do, self.gradient, out)

@@ -293,13 +293,13 @@ class Gather(Node):
         return Rows.ALL
 
     def forward(self, do: Program) -> None:
-        """Copy the rows."""
         do(torch.index_select, self.inputs[0].out, 0, self._index, out=self.value)
 
     def open_grad(self, do: Program) -> bool:
         """Gradients go to the rows of the input's gradient at once."""
         x: Any = self.inputs[0]
-        if x.grad is None and x.open_grad(do):
+        fresh = x.grad is None and x.open_grad(do)
+        if fresh:
             do(x.grad.zero_)
         return False
 

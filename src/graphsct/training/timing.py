@@ -26,7 +26,10 @@ from torch.nn import functional as F
 
 from graphsct import nn
 from graphsct.datasets import load
-from graphsct.engine.engine import Engine
+from graphsct.engine.engine import LITTLE, Engine
+from graphsct.engine.input_layer import Features
+from graphsct.engine.operators import Operators
+from graphsct.engine.program import OneThread
 from graphsct.training.config import TrainConfig
 
 __all__ = [
@@ -179,26 +182,27 @@ def _our_epoch(engine: Engine) -> Callable[[], Any]:
     return epoch
 
 
-def _limit(engine: Engine) -> Callable[[], Any]:
+def _limit(case: Case, data: Any) -> Callable[[], Any]:
     """The matrix products of an epoch and one pass over each activation, on ready arrays."""
-    everywhere, train, evaluate = (operators.forward for operators in engine.operators)
-    first: Any = engine.input
-    w = torch.eye(engine.models[0].hidden_channels)
-    h, other, grad = engine.hidden[0], engine.down[0], torch.empty_like(w)
-    sparse = hasattr(first, "clean")
-    x, back = (first.clean, first.back) if sparse else (first.x, first.x.t())
-    w_in = first.weight if sparse else first.weight[0]
-    w_in_grad = torch.empty_like(w_in)
+    split, d, layers = data.splits[0], case.width, case.layers - 1
+    rows = [mask.nonzero()[:, 0] for mask in (split.train, split.train | split.val)]
+    everywhere = data.graph.matrix
+    train, evaluate = (Operators(data.graph, nodes).forward for nodes in rows)
+    back_train = Operators(data.graph, rows[0]).backward
+    blocks = Features(data.x, 1).blocks if data.x.layout == torch.sparse_csr else None
+    x, back = (data.x, data.x.t()) if blocks is None else (blocks.matrix, blocks.back)
+    w, w_in = torch.eye(d), torch.zeros(data.num_features, d)
+    grad, grad_in = torch.empty_like(w), torch.empty_like(w_in)
+    h, other = (torch.empty(data.graph.num_nodes, d) for _ in range(2))
     small = {
-        id(rows): (h.new_empty(len(rows), h.shape[1]), h.new_empty(len(rows), h.shape[1]))
-        for rows in (train, evaluate)
+        id(last): (h.new_empty(len(last), d), h.new_empty(len(last), d))
+        for last in (train, evaluate)
     }
-    back_train = train.to_sparse(layout=torch.sparse_coo).t().to_sparse_csr()
 
     def forward(last: Tensor) -> None:
         torch.addmm(h, x, w_in, beta=0, out=h)
         torch.clamp_min(h, 0, out=h)
-        for _ in engine.inner:
+        for _ in range(layers):
             torch.addmm(other, everywhere, h, beta=0, out=other)
             torch.mm(other, w, out=h)
             torch.clamp_min(h, 0, out=h)
@@ -207,22 +211,24 @@ def _limit(engine: Engine) -> Callable[[], Any]:
         torch.mm(mixed, w, out=out)
         torch.clamp_min(out, 0, out=out)
 
-    def epoch() -> None:
-        with engine.threads:
-            products()
-
     def products() -> None:
         forward(train)
         mixed, out = small[id(train)]
         torch.mm(out, w, out=mixed)
         torch.mm(mixed.t(), out, out=grad)
         torch.addmm(h, back_train, mixed, beta=0, out=h)
-        for _ in engine.inner:
+        for _ in range(layers):
             torch.mm(h, w, out=other)
             torch.mm(h.t(), other, out=grad)
             torch.addmm(h, everywhere, other, beta=0, out=h)
-        torch.addmm(w_in_grad, back, h, beta=0, out=w_in_grad)
+        torch.addmm(grad_in, back, h, beta=0, out=grad_in)
         forward(evaluate)
+
+    threads = OneThread(d * max(len(h) * d, len(everywhere.values())) < LITTLE)
+
+    def epoch() -> None:
+        with threads:
+            products()
 
     return epoch
 
@@ -267,7 +273,7 @@ def _measure(
     for control in (False, True):
         jobs.append(_our_epoch(make_engine(case, data, control)))
         jobs += [_peer_epoch(case, data, edges[peer], control) for peer in peers]
-    jobs.append(_limit(make_engine(case, data, False)))
+    jobs.append(_limit(case, data))
     torch.manual_seed(0)
     *times, limit = alternate(jobs, seconds, repeats)
     half = 1 + len(peers)
