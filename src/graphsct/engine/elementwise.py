@@ -37,12 +37,22 @@ class Activation(Node):
         return True
 
     def backward(self, do: Program) -> None:
-        """The gradient in place, handed on."""
-        self.change_gradient(do, self.gradient, self.value)
-        self.inputs[0].take_grad(do, self)
+        if self.borrows_grad:
+            with self.inputs[0].write_grad(do) as target:
+                self.change_gradient(do, self.gradient, self.value, target)
+        else:
+            self.change_gradient(do, self.gradient, self.value, self.gradient)
+            self.inputs[0].take_grad(do, self)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        """Add the calls that turn the output's gradient into that of the input, in place."""
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
+        """Add the calls that turn the output's gradient into that of the input.
+
+        Args:
+            do: where to add the calls
+            grad: the gradient of the output
+            out: the output
+            target: where to write, perhaps over the gradient of the output
+        """
 
 
 class Relu(Activation):
@@ -60,9 +70,11 @@ class Relu(Activation):
     def forward(self, do: Program) -> None:
         do(torch.clamp_min, self.inputs[0].head, 0, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
         if not self._is_dropped_alone:
-            do(_aten.threshold_backward.grad_input, grad, out, 0, grad_input=grad)
+            do(_aten.threshold_backward.grad_input, grad, out, 0, grad_input=target)
+        elif target is not grad:
+            do(target.copy_, grad)
 
 
 class LeakyRelu(Activation):
@@ -71,9 +83,9 @@ class LeakyRelu(Activation):
     def forward(self, do: Program) -> None:
         do(_aten.leaky_relu.out, self.inputs[0].head, *self.settings, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
         """Its sign is that of the input."""
-        do(_aten.leaky_relu_backward.grad_input, grad, out, *self.settings, True, grad_input=grad)
+        do(_aten.leaky_relu_backward.grad_input, grad, out, *self.settings, True, grad_input=target)
 
 
 class Elu(Activation):
@@ -82,8 +94,8 @@ class Elu(Activation):
     def forward(self, do: Program) -> None:
         do(_aten.elu.out, self.inputs[0].head, *self.settings, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        do(_aten.elu_backward.grad_input, grad, *self.settings, True, out, grad_input=grad)
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
+        do(_aten.elu_backward.grad_input, grad, *self.settings, True, out, grad_input=target)
 
 
 class Tanh(Activation):
@@ -92,8 +104,8 @@ class Tanh(Activation):
     def forward(self, do: Program) -> None:
         do(torch.tanh, self.inputs[0].head, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        do(_aten.tanh_backward.grad_input, grad, out, grad_input=grad)
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
+        do(_aten.tanh_backward.grad_input, grad, out, grad_input=target)
 
 
 class Sigmoid(Activation):
@@ -102,8 +114,8 @@ class Sigmoid(Activation):
     def forward(self, do: Program) -> None:
         do(torch.sigmoid, self.inputs[0].head, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        do(_aten.sigmoid_backward.grad_input, grad, out, grad_input=grad)
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
+        do(_aten.sigmoid_backward.grad_input, grad, out, grad_input=target)
 
 
 class Silu(Activation):
@@ -119,8 +131,8 @@ class Silu(Activation):
     def forward(self, do: Program) -> None:
         do(_aten.silu.out, self.inputs[0].head, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
-        do(_aten.silu_backward.grad_input, grad, self.inputs[0].head, grad_input=grad)
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
+        do(_aten.silu_backward.grad_input, grad, self.inputs[0].head, grad_input=target)
 
 
 class Maximum(Activation):
@@ -133,14 +145,14 @@ class Maximum(Activation):
     def forward(self, do: Program) -> None:
         do(torch.maximum, self.inputs[0].head, self.offset.row, out=self.head)
 
-    def change_gradient(self, do: Program, grad: Tensor, out: Tensor) -> None:
+    def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
         """Where the entry was the larger one; the rest goes to the weight."""
         above, passed = do.arena.take(*out.shape), do.arena.take(out.shape[1])
         do(torch.sub, out, self.offset.row, out=above)
         with self.offset.write_grad(do) as offset:
             do(torch.sum, grad, dim=0, out=offset.view(-1))
-            do(_aten.threshold_backward.grad_input, grad, above, 0, grad_input=grad)
-            do(torch.sum, grad, dim=0, out=passed)
+            do(_aten.threshold_backward.grad_input, grad, above, 0, grad_input=target)
+            do(torch.sum, target, dim=0, out=passed)
             do(offset.view(-1).sub_, passed)
         for array in (above, passed):
             do.arena.release(array)
@@ -260,6 +272,8 @@ class Shift(Node):
 class Sum(Node):
     """Two arrays added, as in a residual connection."""
 
+    overwrites = True
+
     def __init__(self, a: Node, b: Node) -> None:
         super().__init__(a.tape, [a, b], a.width)
 
@@ -267,10 +281,17 @@ class Sum(Node):
         do(torch.add, *(x.head for x in self.inputs), out=self.head)
 
     def backward(self, do: Program) -> None:
-        """To both; the first may change its own in place."""
         first, second = self.inputs
-        second.add_grad(do, self.gradient)
-        first.take_grad(do, self)
+        nodes = self.tape.nodes
+        if isinstance(first, Activation) and nodes[nodes.index(self) - 1] is first is not second:
+            # The activation is done with the gradient before anybody adds to it.
+            first.borrows_grad = first.grad is None and second.grad is None
+        if first.borrows_grad:
+            first.grad = do.arena.share(self.grad)
+            second.take_grad(do, self)
+        else:
+            second.add_grad(do, self.gradient)
+            first.take_grad(do, self)
 
 
 class Lerp(Node):

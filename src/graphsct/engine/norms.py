@@ -104,85 +104,110 @@ class Unit(Node):
 
 
 class BatchNorm(Node):
-    """Batch normalisation over all nodes.
+    """Batch normalisation over all nodes, of an array that is centered in training.
+
+    In training the input is less its mean already; in evaluation the running moments, weight and
+    bias are one factor and one shift per channel.
 
     Args:
         x: features
         module: of one run, for its settings
         weight: shape: ``(k, width)``
         bias: shape: ``(k, width)``
-        moments: running mean, running variance and number of batches; shapes: ``(k, width)``,
-            ``(k, width)``, ``(k,)``
+        variance: the running one; shape: ``(k, width)``
+        mean: the running one; shape: ``(k, width)``
     """
 
     def __init__(
-        self, x: Node, module: Any, weight: Weight, bias: Weight, moments: tuple[Tensor, ...]
+        self, x: Node, module: Any, weight: Weight, bias: Weight, variance: Tensor, mean: Tensor
     ) -> None:
         super().__init__(x.tape, [x], x.width)
         self.rowwise = not x.tape.training
-        self.weight, self.bias = weight, bias
-        self._mean, self._variance, self._batches = (moment.view(-1) for moment in moments)
-        self._momentum, self._eps = module.momentum, module.eps
-        self._saved = torch.empty_like(self._mean), torch.empty_like(self._mean)
+        self.weight, self.bias, self._module = weight, bias, module
+        self._variance, self._mean = variance.view(-1), mean.view(-1)
+        self._factor, self._sum, self._scale = (torch.empty_like(self._mean) for _ in range(3))
 
     def keeps(self, x: Node) -> bool:
         return True
 
     def forward(self, do: Program) -> None:
-        """Normalise, and in training take the moments into the running ones."""
-        x, out = self.inputs[0].head, self.head
+        x = self.inputs[0].head
         if not self.tape.training:
-            scale, shift = self._saved
             do(self._fold)
-            do(torch.addcmul, shift, x, scale, out=out)
+            do(torch.addcmul, self._sum, x, self._scale, out=self.head)
             return
-        mean, deviation = self._saved
-        do(
-            _aten.native_batch_norm.out,
-            x,
-            self.weight.row,
-            self.bias.row,
-            self._mean,
-            self._variance,
-            True,
-            self._momentum,
-            self._eps,
-            out=out,
-            save_mean=mean,
-            save_invstd=deviation,
-        )
-        do(self._batches.add_, 1)
+        self._add_products(do, x, x, self._factor)
+        do(self._measure)
+        do(torch.addcmul, self.bias.row, x, self._scale, out=self.head)
 
     def _fold(self) -> None:
-        """The running moments, weight and bias as one factor and one shift per channel."""
-        scale, shift = self._saved
-        torch.add(self._variance, self._eps, out=scale)
-        scale.rsqrt_().mul_(self.weight.row)
-        torch.addcmul(self.bias.row, self._mean, scale, value=-1, out=shift)
+        torch.add(self._variance, self._module.eps, out=self._scale)
+        self._scale.rsqrt_().mul_(self.weight.row)
+        torch.addcmul(self.bias.row, self._mean, self._scale, value=-1, out=self._sum)
+
+    def _measure(self) -> None:
+        """From sums of squares to inverse deviations, and the variance into the running one."""
+        n = self.count
+        variance = self._factor.div_(n)
+        self._variance.lerp_(variance * (n / (n - 1)), self._module.momentum)
+        self._factor.add_(self._module.eps).rsqrt_()
+        torch.mul(self._factor, self.weight.row, out=self._scale)
 
     def backward(self, do: Program) -> None:
-        """Gradients of the array, the weight and the bias."""
-        x = self.inputs[0]
-        with (
-            x.write_grad(do) as out,
-            self.weight.write_grad(do) as weight,
-            self.bias.write_grad(do) as bias,
-        ):
-            do(
-                _aten.native_batch_norm_backward.out,
-                self.gradient,
-                x.head,
-                self.weight.row,
-                self._mean,
-                self._variance,
-                *self._saved,
-                True,
-                self._eps,
-                [True, True, True],
-                out0=out,
-                out1=weight.view(-1),
-                out2=bias.view(-1),
-            )
+        x, grad, along = self.inputs[0], self.gradient, self._sum
+        with self.bias.write_grad(do) as out:
+            do(torch.sum, grad, dim=0, out=out.view(-1))
+        self._add_products(do, grad, x.head, along)
+        with self.weight.write_grad(do) as out:
+            do(torch.mul, along, self._factor, out=out.view(-1))
+        do(self._shorten, along)
+        do(grad.mul_, self._scale)
+        do(torch.addcmul, grad, x.head, along, out=grad)
+        x.take_grad(do, self)
+
+    def _add_products(self, do: Program, a: Tensor, b: Tensor, out: Tensor) -> None:
+        """The sum over nodes of the products of entries; shapes: ``(n, k d) -> (k d,)``."""
+        product = do.arena.take(*a.shape)
+        do(torch.mul, a, b, out=product)
+        do(torch.sum, product, dim=0, out=out)
+        do.arena.release(product)
+
+    def _shorten(self, along: Tensor) -> None:
+        """What the gradient loses along the centered features."""
+        along.mul_(self._scale).mul_(self._factor.square()).div_(-self.count)
+
+
+class RunningMean(Node):
+    """An array less its mean over nodes, which is taken into a running mean.
+
+    Args:
+        x: features
+        momentum: share of the new mean
+        mean: the running one; shape: ``(k, width)``
+        batches: number of means so far; shape: ``(k,)``
+    """
+
+    rowwise = False
+    overwrites = True
+
+    def __init__(self, x: Node, momentum: float, mean: Tensor, batches: Tensor) -> None:
+        super().__init__(x.tape, [x], x.width)
+        self._momentum, self._mean, self._batches = momentum, mean.view(-1), batches
+
+    def _subtract_mean(self, do: Program, x: Tensor, out: Tensor) -> Tensor:
+        mean = do.scratch("mean", x.shape[1])
+        do(torch.mean, x, 0, out=mean)
+        do(torch.sub, x, mean, out=out)
+        return mean
+
+    def forward(self, do: Program) -> None:
+        mean = self._subtract_mean(do, self.inputs[0].head, self.head)
+        do(self._mean.lerp_, mean, self._momentum)
+        do(self._batches.add_, 1)
+
+    def backward(self, do: Program) -> None:
+        self._subtract_mean(do, self.gradient, self.gradient)
+        self.inputs[0].take_grad(do, self)
 
 
 def _affine(tape: Tape, x: Node, module: Any) -> Node:
@@ -200,9 +225,10 @@ def _batch_norm(tape: Tape, module: Any, x: Node) -> Node:
     if x.tape.training and len(x) < 2:
         raise Unsupported("batch normalisation of a single node")
     weight, buffer = tape.workspace.weight, tape.workspace.buffer
-    moments = inner.running_mean, inner.running_var, inner.num_batches_tracked
-    values = tuple(buffer(moment) for moment in moments)
-    return BatchNorm(x, inner, weight(inner.weight), weight(inner.bias), values)
+    mean, variance = buffer(inner.running_mean), buffer(inner.running_var)
+    if tape.training:
+        x = RunningMean(x, inner.momentum, mean, buffer(inner.num_batches_tracked))
+    return BatchNorm(x, inner, weight(inner.weight), weight(inner.bias), variance, mean)
 
 
 def _layer_norm(tape: Tape, module: Any, x: Node) -> Node:

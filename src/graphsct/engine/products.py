@@ -91,7 +91,9 @@ class Multiply(Node):
         """Gradients of the features, the matrix and the bias."""
         (x,), matrix, scale = self.inputs, self.matrix, self.grad_scale
         across = matrix.value.transpose(1, 2)
-        if scale == 1:
+        if scale == 1 and x.grad is not None and self.tape.k == 1:
+            multiply(do, self.gradient, across, x.gradient, scale=x.scale, add=True)
+        elif scale == 1:
             with x.write_grad(do) as out:
                 multiply(do, self.gradient, across, out, scale=x.scale)
         else:

@@ -129,6 +129,7 @@ def multiply(
     *,
     scale: float = 1.0,
     bias: Tensor | None = None,
+    add: bool = False,
 ) -> None:
     """Each run's features times its own matrix.
 
@@ -139,9 +140,10 @@ def multiply(
         out: where to write; shape: ``(n, k e)``
         scale: of the product
         bias: shape: ``(k, e)``
+        add: add the product of a single run to what is there
     """
     k, n = len(w), x.shape[0]
-    rest = {"alpha": scale} if bias is not None else {"alpha": scale, "beta": 0}
+    rest = {"alpha": scale} if bias is not None or add else {"alpha": scale, "beta": 0}
     if k == 1:
         do(torch.addmm, out if bias is None else bias[0], x, w[0], **rest, out=out)
         return

@@ -67,6 +67,8 @@ class Node:
     folds_grad_scale = False
     #: Whether an input gets no gradient where it is zero.
     stops_at_zero = False
+    #: Whether another node still reads the gradient, so that it must not be changed in place.
+    borrows_grad = False
 
     def __init__(self, tape: Tape, inputs: Sequence[Node], width: int) -> None:
         self.tape, self.inputs, self.width = tape, tuple(inputs), width
