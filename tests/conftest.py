@@ -3,12 +3,12 @@ import signal
 
 import pytest
 import torch
-from hypothesis import settings
-
 from browser import open_browser
-from graphsct import datasets
+from hypothesis import settings
 from oracle import Dense
 from zoo import ZOO
+
+from graphsct import datasets
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
+from torch_geometric.nn import PairNorm
+from zoo import ZOO
 
 from graphsct.datasets.splits import Split
 from graphsct.engine.engine import Engine, supports
 from graphsct.nn import GCN, GCNII, EnergeticGNN
-from graphsct.nn.dropout import Rate
 from graphsct.training import TrainConfig
-from zoo import ZOO
 
 MODELS = {"GCN": GCN, "GCNII": GCNII, "EnergeticGNN": EnergeticGNN}
 CONTROLS = (None, "pooled", "gated", "gated_full")
@@ -66,19 +66,20 @@ def check_gradients(problem, models):
     validated = engine.validate()
     losses = engine.descend()
     for run, (model, split) in enumerate(zip(models, problem.splits, strict=True)):
-        loss = problem.loss(model, split)
-        loss.backward()
-        assert_close(losses[run], loss.detach())
-        for key, grad in engine.stack.read("grad", run).items():
-            wanted = model.get_parameter(key).grad
-            assert_close(grad, wanted, rtol=1e-9, atol=1e-10, msg=lambda m, key=key: f"{key}: {m}")
         with torch.no_grad():
-            scores = model(problem.x, problem.graph)
+            scores = model.eval()(problem.x, problem.graph)
         right = (scores.argmax(1) == problem.y).double()
         wanted = F.cross_entropy(scores[split.val], problem.y[split.val])
         assert_close(validated[0][run], wanted)
         assert_close(validated[1][run], right[split.train].mean())
         assert_close(validated[2][run], right[split.val].mean())
+        loss = problem.loss(model.train(), split)
+        loss.backward()
+        assert_close(losses[run], loss.detach())
+        grads = engine.gradients(run)
+        for key, parameter in model.named_parameters():
+            close = dict(rtol=1e-8, atol=1e-10, msg=lambda m, key=key: f"{key}: {m}")
+            assert_close(grads[key], parameter.grad, **close)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -120,36 +121,9 @@ def test_gradients_with_dropout_are_finite_differences(name, activation, rates):
     _, engine = losses()
     difference = (losses(1e-6, direction)[0] - losses(-1e-6, direction)[0]) / 2e-6
     for run in range(2):
-        grads = engine.stack.read("grad", run)
+        grads = engine.gradients(run)
         slope = sum((grads[key] * direction[key]).sum() for key in grads)
         assert_close(slope, difference[run], rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("control", [None, "pooled"])
-def test_dropout_keeps_the_expectation(control):
-    problem = Problem(ZOO["path"], sparse=True)
-    (model, _) = problem.models("GCN", layers=1, activation="leaky_relu", control=control)
-    model.activations[0].negative_slope = model.activations[1].negative_slope = 1.0  # linear
-    model.dropout = model.conv_dropout = 0.3
-    engine = problem.engine([model])
-    total = 0
-    for _ in range(3000):
-        engine.words.begin()
-        engine.training.run()
-        h = engine.h
-        total = total + h
-    engine.dense_masking.streams = []
-    model.eval()
-    _, layers = model(problem.x, problem.graph, return_layers=True)
-    wanted = layers[-1][problem.splits[0].train]
-    assert Rate(0.3).keep != 0.7
-    assert_close(total / 3000, wanted, rtol=0.1, atol=0.15)
-
-
-def stream(engine):
-    from graphsct.nn.dropout import Lanes
-
-    return Lanes(engine.generators[0]).reseed()
 
 
 def train(engine, epochs):
@@ -186,7 +160,7 @@ def test_adam_is_that_of_torch():
             optimizer.zero_grad()
             problem.loss(model, problem.splits[run]).backward()
             optimizer.step()
-        for key, value in engine.stack.read("value", run).items():
+        for key, value in engine.current(run).items():
             assert_close(value, model.get_parameter(key).detach(), rtol=1e-6, atol=1e-8)
 
 
@@ -219,19 +193,83 @@ def test_state_of_one_run_goes_on_alone():
     assert_close(train(alone, 5)[:, 0], expected)
 
 
+OPTIONS = {
+    "batch norm": dict(norm="BatchNorm"),
+    "layer norm": dict(norm="LayerNorm"),
+    "layer norm of nodes": dict(norm=torch.nn.LayerNorm(4)),
+    "pair norm": dict(norm="PairNorm"),
+    "pair norm of nodes": dict(norm=PairNorm(scale=2.0, scale_individually=True)),
+    "mean subtraction": dict(norm="MeanSubtractionNorm"),
+    "silu": dict(activation="silu"),
+    "residual": dict(residual=True),
+    "residual after a norm": dict(residual=True, norm="BatchNorm", activation="elu"),
+    "concatenated layers": dict(jumping="cat"),
+    "largest layers": dict(jumping="max"),
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("control", [None, "pooled", "gated"])
+@pytest.mark.parametrize("name", MODELS)
+def test_gradients_with_every_option(name, control, option):
+    for sparse in (False, True):
+        problem = Problem(ZOO["many_components"], sparse)
+        models = problem.models(name, control=control, **OPTIONS[option])
+        assert all(supports(model, problem.x, problem.graph) for model in models)
+        check_gradients(problem, models)
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_gradients_with_a_bias(control):
+    problem = Problem(ZOO["weighted"])
+    models = problem.models("GCN", control=control)
+    for model in models:
+        for conv in model.convs:
+            conv.bias = torch.nn.Parameter(random(4, seed=3))
+    check_gradients(problem, models)
+
+
+def test_running_moments_are_those_of_torch():
+    problem = Problem(ZOO["path"])
+    models = problem.models("GCN", norm="BatchNorm")
+    engine = problem.engine(copy.deepcopy(models), configs=[TrainConfig(learning_rate=1e-12)] * 2)
+    for _ in range(3):
+        engine.descend()
+    for run, model in enumerate(models):
+        for _ in range(3):
+            model(problem.x, problem.graph)
+        found = engine.current(run)
+        for key, value in model.named_buffers():
+            assert_close(found[key], value)
+
+
 def test_what_it_cannot_do_is_left_to_autograd():
-    assert all(supports(model(3, 4, 2, 2)) for model in MODELS.values())
-    assert not supports(torch.nn.Linear(2, 2))
-    assert not supports(GCN(3, 4, 2, 2, norm="BatchNorm"))
-    assert not supports(GCN(3, 4, 2, 2, activation="silu"))
-    listened = GCN(3, 4, 2, 2)
+    problem = Problem(ZOO["connected"])
+
+    def supported(model):
+        return supports(model.double(), problem.x, problem.graph)
+
+    assert all(supported(model(5, 4, 3, 2)) for model in MODELS.values())
+    assert not supported(torch.nn.Linear(2, 2))
+    assert not supported(GCN(5, 4, 3, 2, norm="GraphNorm"))
+    assert not supported(GCN(5, 4, 3, 2, activation=torch.nn.Softplus()))
+    listened = GCN(5, 4, 3, 2)
     listened.convs[0].register_forward_hook(lambda *args: None)
-    assert not supports(listened)
-    frozen = GCN(3, 4, 2, 2)
+    assert not supported(listened)
+    frozen = GCN(5, 4, 3, 2)
     frozen.input.weight.requires_grad_(False)
-    assert not supports(frozen)
+    assert not supported(frozen)
 
+
+def test_a_model_with_a_forward_of_its_own_is_recorded():
     class Child(GCN):
-        pass
+        def forward(self, x, edge_index):
+            start = x = self.activations[0](self.input(x))
+            for conv in self.convs:
+                x = torch.tanh(conv(x, edge_index)) * 0.5 + start
+            return self.output(x)
 
-    assert not supports(Child(3, 4, 2, 2))
+    problem = Problem(ZOO["many_components"])
+    models = [Child(5, 4, 3, 2).double() for _ in range(2)]
+    assert supports(models[0], problem.x, problem.graph)
+    check_gradients(problem, models)

@@ -49,6 +49,7 @@ def zoo_data(name, dtype):
     )
     if edge_weight is not None:
         data.edge_weight = edge_weight.to(dtype)
+    data.graph = graphsct.Graph.from_data(data, dtype=dtype)
     for part, name in enumerate(("train_mask", "val_mask", "test_mask")):
         data[name] = torch.arange(n) % 3 == part
     # With a graph of its own the run is the engine's, in the version before as well.

@@ -3,11 +3,11 @@ import math
 import pytest
 import torch
 from torch.testing import assert_close
+from zoo import ZOO
 
 from graphsct import Graph, ModelError
 from graphsct.nn import SmoothnessControl
 from graphsct.smoothness import distance_to_eigenspace
-from zoo import ZOO
 
 KINDS = ("pooled", "gated", "gated_full")
 

@@ -5,11 +5,11 @@ import torch
 import torch_geometric.nn as pyg
 from torch.testing import assert_close
 from torch_geometric.nn.models.basic_gnn import BasicGNN
+from zoo import ZOO
 
 from graphsct import GraphError, ModelError
 from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.smoothness import distance_to_eigenspace
-from zoo import ZOO
 
 KINDS = ("pooled", "gated", "gated_full")
 FORMS = ("graph", "edge_index")

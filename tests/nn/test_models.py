@@ -3,10 +3,10 @@ import copy
 import pytest
 import torch
 from torch.testing import assert_close
+from zoo import ZOO
 
 from graphsct import Graph, ModelError
 from graphsct.nn import GCN, GCNII, EnergeticGNN
-from zoo import ZOO
 
 MODELS = {"GCN": GCN, "GCNII": GCNII, "EnergeticGNN": EnergeticGNN}
 KINDS = (None, "pooled", "gated", "gated_full")

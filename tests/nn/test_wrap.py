@@ -5,10 +5,10 @@ import pytest
 import torch
 import torch_geometric.nn as pyg
 from torch.testing import assert_close
+from zoo import ZOO
 
 from graphsct import GraphError, ModelError
 from graphsct.nn import add_control
-from zoo import ZOO
 
 CONVS = {
     "GATConv": (lambda: pyg.GATConv(3, 4, heads=2), 8),

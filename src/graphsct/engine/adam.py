@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from graphsct.engine.calls import Calls
-from graphsct.engine.weights import Stack
-from graphsct.training.config import TrainConfig
+from graphsct.engine.program import Arena, Program
+from graphsct.engine.weights import Weights
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "Settings"]
 
 _PARTS = ("value", "grad", "mean", "square")  # as PyTorch's kernel takes them
 _SETTINGS = dict(beta1=0.9, beta2=0.999, eps=1e-8, amsgrad=False, maximize=False)
+
+
+class Settings(Protocol):
+    """What Adam reads of the settings of a run."""
+
+    @property
+    def learning_rate(self) -> float:
+        """Of all weights."""
+
+    @property
+    def conv_weight_decay(self) -> float:
+        """Of convolutions and their controls."""
+
+    @property
+    def dense_weight_decay(self) -> float:
+        """Of all other weights but those of activations."""
 
 
 class Adam:
@@ -24,20 +40,20 @@ class Adam:
     weight of each run.
 
     Args:
-        stack: weights, gradients and moments of all runs
+        weights: weights, gradients and moments of all runs
         configs: of each run
         steps: how many there have been
     """
 
-    def __init__(self, stack: Stack, configs: Sequence[TrainConfig], steps: int) -> None:
+    def __init__(self, weights: Weights, configs: Sequence[Settings], steps: int) -> None:
         settings = [_settings(config) for config in configs]
         alike = all(chosen == settings[0] for chosen in settings)
         groups: dict[tuple[float, float], list[dict[str, Tensor]]] = {}
-        for group, run, piece in stack.pieces(together=alike):
+        for group, run, piece in weights.pieces(together=alike):
             chosen = settings[run]
             groups.setdefault((chosen["lr"], chosen[group]), []).append(piece)
         self._step = torch.tensor(float(steps))
-        self._do = Calls(self._step)
+        self._do = Program(Arena(self._step))
         self._do(self._step.add_, 1)
         for (rate, decay), pieces in groups.items():
             parts = ([piece[part] for piece in pieces] for part in _PARTS)
@@ -59,7 +75,7 @@ class Adam:
         self._step.fill_(steps)
 
 
-def _settings(config: TrainConfig) -> dict[str, float]:
+def _settings(config: Settings) -> dict[str, float]:
     """The learning rate, and the weight decay of each group."""
     conv, dense = config.conv_weight_decay, config.dense_weight_decay
     return {"lr": config.learning_rate, "conv": conv, "dense": dense, "activation": 0.0}

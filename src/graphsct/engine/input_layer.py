@@ -6,118 +6,212 @@ diagonal of one sparse matrix, whose values alone change from epoch to epoch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from graphsct.engine.calls import Calls, apart
-from graphsct.engine.masking import Masking
-from graphsct.engine.weights import Stack
+from graphsct.engine.dropout import Masking
+from graphsct.engine.program import Program, apart
+from graphsct.engine.tape import Node, Tape
+from graphsct.engine.weights import Weight
 
-__all__ = ["DenseInput", "SparseInput"]
+__all__ = ["Data", "DroppedData", "Features"]
 
 
-class SparseInput:
-    """For features in sparse CSR.
+class Features:
+    """The features of the data for k runs.
 
     Args:
-        x: features; shape: ``(n, f)``
-        stack: the weights of k runs
-        masking: dropout of each run
+        x: dense or sparse CSR; shape: ``(n, f)``
+        k: number of runs
     """
 
-    def __init__(self, x: Tensor, stack: Stack, masking: Masking) -> None:
-        weight = stack.value["input.weight"]
-        k, f, d = weight.shape
-        n, self.entries = x.shape[0], len(x.values())
-        self.weight = weight.view(k * f, d)
-        self.weight_grad = stack.grad["input.weight"].view(k * f, d)
-        self.bias, self.bias_grad = stack.value["input.bias"], stack.grad["input.bias"]
-        self.masking = masking
+    def __init__(self, x: Tensor, k: int) -> None:
+        self.x, self.k = x, k
+        self.sparse = x.layout == torch.sparse_csr
+        #: Number of entries that dropout may drop in each run.
+        self.entries = len(x.values()) if self.sparse else x.numel()
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The matrices of sparse features, made at first use."""
+        return Blocks(self.x, self.k)
+
+
+class Blocks:
+    """Sparse features of k runs as blocks on a diagonal.
+
+    Args:
+        x: sparse CSR; shape: ``(n, f)``
+        k: number of runs
+    """
+
+    def __init__(self, x: Tensor, k: int) -> None:
+        n, f = x.shape
+        entries = len(x.values())
         starts, columns = x.crow_indices().long(), x.col_indices().long()
         order = torch.argsort(columns, stable=True)  # of the transpose
         rows = torch.arange(n).repeat_interleave(starts.diff())
         back_starts = starts.new_zeros(f + 1)
         torch.cumsum(torch.bincount(columns, minlength=f), 0, out=back_starts[1:])
-        self.values = x.values().repeat(k)
-        self.full = self.values.clone()
-        self.order = _repeat(order, k, self.entries)
+        self.full = x.values().repeat(k)
+        self.values = self.full.clone()
+        self.order = _repeat(order, k, entries)
         self.back_values = self.full[self.order]
-        self.clean, self.dropped = (
+        self.matrix, self.dropped = (
             _blocks(starts, columns, values, k, (n, f)) for values in (self.full, self.values)
         )
         self.back = _blocks(back_starts, rows[order], self.back_values, k, (f, n))
-        self.product = weight.new_empty(k * n, d)
-
-    def forward(self, do: Calls, words: Sequence[Tensor] | None, out: Tensor) -> None:
-        """Write the features.
-
-        Args:
-            do: where to add the calls
-            words: for dropout, if there is to be any; of each run
-            out: where to write; shape: ``(n, k d)``
-        """
-        scale, matrix, k = 1.0, self.clean, len(self.bias)
-        if words is not None:
-            noise, values = torch.empty_like(self.full), self.values
-            self.masking.numbers(do, words, noise.view(k, -1))
-            self.masking.apply(do, self.full, noise, values)
-            self.masking.rescale(do, values.view(k, -1))
-            scale, matrix = self.masking.scale, self.dropped
-        if k == 1:
-            do(torch.addmm, self.bias, matrix, self.weight, alpha=scale, out=out)
-            return
-        product = self.product
-        do(torch.addmm, product, matrix, self.weight, beta=0, alpha=scale, out=product)
-        runs = product.view(k, len(out), -1)
-        do(torch.add, runs, self.bias.unsqueeze(1), out=apart(out, k))
-
-    def backward(self, do: Calls, dz: Tensor) -> None:
-        """Fill the gradients; shape of ``dz``: ``(n, k d)``."""
-        k, scale = len(self.bias), 1.0
-        do(torch.sum, dz, dim=0, out=self.bias_grad.view(-1))
-        if self.masking:
-            do(torch.index_select, self.values, 0, self.order, out=self.back_values)
-            scale = self.masking.scale
-        if k > 1:
-            do(self.product.view(k, len(dz), -1).copy_, apart(dz, k))
-            dz = self.product
-        grad = self.weight_grad
-        do(torch.addmm, grad, self.back, dz, beta=0, alpha=scale, out=grad)
 
 
-class DenseInput:
-    """For dense features; the arguments are those of :class:`SparseInput`."""
+class Data(Node):
+    """The features of the data as they are.
 
-    def __init__(self, x: Tensor, stack: Stack, masking: Masking) -> None:
-        self.x, self.entries = x, x.numel()
-        self.weight, self.weight_grad = stack.value["input.weight"], stack.grad["input.weight"]
-        self.bias, self.bias_grad = stack.value["input.bias"], stack.grad["input.bias"]
+    Args:
+        tape: the tape
+        features: of k runs
+    """
+
+    def __init__(self, tape: Tape, features: Features) -> None:
+        super().__init__(tape, [], features.x.shape[1])
+        self.features = features
+
+    def allocate(self, do: Program) -> None:
+        """The data have their arrays."""
+
+    def release(self, do: Program) -> None:
+        """The data keep them."""
+
+    def drop(self, masking: Masking) -> DroppedData:
+        """Record dropout."""
+        return DroppedData(self, masking)
+
+    def layer(self, weight: Weight, bias: Weight | None) -> Node:
+        """Record a linear layer."""
+        kind = SparseLayer if self.features.sparse else DenseLayer
+        return kind(self, weight, bias)
+
+
+class DroppedData(Data):
+    """The features of the data with some entries dropped, to be multiplied by ``scale``.
+
+    Args:
+        data: the features
+        masking: the rates of all runs
+    """
+
+    def __init__(self, data: Data, masking: Masking) -> None:
+        super().__init__(data.tape, data.features)
         self.masking = masking
-        self.seen = x.new_empty(len(self.bias), *x.shape) if masking else x.unsqueeze(0)
 
-    def forward(self, do: Calls, words: Sequence[Tensor] | None, out: Tensor) -> None:
-        """Write the features."""
-        runs, seen, scales = apart(out, len(self.bias)), [self.x] * len(self.bias), None
-        if words is not None:
-            noise = do.scratch("input", *self.seen.shape)
+    @property
+    def words(self) -> list[int]:
+        """How many random words the mask takes in each run."""
+        return self.masking.words(self.features.entries)
+
+    def forward(self, do: Program) -> None:
+        features, k = self.features, self.features.k
+        words = self.tape.noise.take(do)
+        if features.sparse:
+            noise = do.scratch("input", k, features.entries)
             self.masking.numbers(do, words, noise)
-            seen, scales = list(self.seen), self.masking.scales
-            for part, dropped in zip(noise, seen, strict=True):
-                self.masking.apply(do, self.x, part, dropped)
-        for run, (x, z) in enumerate(zip(seen, runs, strict=True)):
-            scale = scales[run] if scales else 1.0
-            do(torch.addmm, self.bias[run], x, self.weight[run], alpha=scale, out=z)
+            blocks = features.blocks
+            self.masking.apply(do, blocks.full, noise.view(-1), blocks.values)
+            self.masking.rescale(do, blocks.values.view(k, -1))
+        else:
+            noise = do.scratch("input", k, *features.x.shape)
+            self.masking.numbers(do, words, noise)
+            self.seen = do.scratch("seen", k, *features.x.shape)
+            for part, dropped in zip(noise, self.seen, strict=True):
+                self.masking.apply(do, features.x, part, dropped)
 
-    def backward(self, do: Calls, dz: Tensor) -> None:
-        """Fill the gradients; shape of ``dz``: ``(n, k d)``."""
-        do(torch.sum, dz, dim=0, out=self.bias_grad.view(-1))
-        for run, dz_run in enumerate(apart(dz, len(self.bias))):
-            grad, scale = self.weight_grad[run], self.masking.scales[run]
-            x = self.seen[run if self.masking else 0].t()
-            do(torch.addmm, grad, x, dz_run, beta=0, alpha=scale, out=grad)
+
+class SparseLayer(Node):
+    """The linear layer of sparse features.
+
+    Args:
+        data: the features, perhaps dropped
+        weight: shape: ``(k, f, d)``
+        bias: or none; shape: ``(k, d)``
+    """
+
+    rowwise = False
+
+    def __init__(self, data: Data, weight: Weight, bias: Weight | None) -> None:
+        super().__init__(data.tape, [data], weight.value.shape[2])
+        self.weight, self.bias = weight, bias
+
+    @property
+    def _masking(self) -> Masking | None:
+        return getattr(self.inputs[0], "masking", None)
+
+    @property
+    def _scale(self) -> float:
+        return self._masking.scale if self._masking else 1.0
+
+    def forward(self, do: Program) -> None:
+        data: Any = self.inputs[0]
+        blocks = data.features.blocks
+        matrix = blocks.dropped if self._masking else blocks.matrix
+        k, d = self.tape.k, self.width
+        weight, out = self.weight.value.view(-1, d), self.head
+        if k == 1:
+            start, beta = (out, 0) if self.bias is None else (self.bias.value, 1)
+            do(torch.addmm, start, matrix, weight, beta=beta, alpha=self._scale, out=out)
+            return
+        product = do.scratch("input product", k * self.count, d)
+        do(torch.addmm, product, matrix, weight, beta=0, alpha=self._scale, out=product)
+        runs = product.view(k, self.count, d)
+        if self.bias is None:
+            do(apart(out, k).copy_, runs)
+        else:
+            do(torch.add, runs, self.bias.value.unsqueeze(1), out=apart(out, k))
+
+    def backward(self, do: Program) -> None:
+        """One sparse product with the transpose."""
+        data: Any = self.inputs[0]
+        blocks, k, d, grad = data.features.blocks, self.tape.k, self.width, self.gradient
+        if self.bias is not None:
+            with self.bias.write_grad(do) as out:
+                do(torch.sum, grad, dim=0, out=out.view(-1))
+        if self._masking:
+            do(torch.index_select, blocks.values, 0, blocks.order, out=blocks.back_values)
+        if k > 1:
+            product = do.scratch("input product", k * self.count, d)
+            do(product.view(k, self.count, d).copy_, apart(grad, k))
+            grad = product
+        with self.weight.write_grad(do) as out:
+            out = out.view(-1, d)
+            do(torch.addmm, out, blocks.back, grad, beta=0, alpha=self._scale, out=out)
+
+
+class DenseLayer(SparseLayer):
+    """The linear layer of dense features."""
+
+    def _runs(self) -> list[tuple[Tensor, float]]:
+        """The features of each run, and their scale."""
+        data: Any = self.inputs[0]
+        if self._masking is None:
+            return [(data.features.x, 1.0)] * self.tape.k
+        return list(zip(data.seen, self._masking.scales, strict=True))
+
+    def forward(self, do: Program) -> None:
+        outs = apart(self.head, self.tape.k)
+        for run, (x, scale) in enumerate(self._runs()):
+            start, beta = (outs[run], 0) if self.bias is None else (self.bias.value[run], 1)
+            do(torch.addmm, start, x, self.weight.value[run], beta=beta, alpha=scale, out=outs[run])
+
+    def backward(self, do: Program) -> None:
+        if self.bias is not None:
+            with self.bias.write_grad(do) as out:
+                do(torch.sum, self.gradient, dim=0, out=out.view(-1))
+        grads = apart(self.gradient, self.tape.k)
+        with self.weight.write_grad(do) as out:
+            for run, (x, scale) in enumerate(self._runs()):
+                own = out[run]
+                do(torch.addmm, own, x.t(), grads[run], beta=0, alpha=scale, out=own)
 
 
 def _repeat(numbers: Tensor, k: int, step: int) -> Tensor:

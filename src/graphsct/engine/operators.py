@@ -1,38 +1,16 @@
-r"""The sparse matrices that the layers of a training loop multiply by."""
+r"""The sparse matrices that convolutions multiply by."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from graphsct.engine.calls import Calls
+from graphsct.engine.program import Program
 from graphsct.graph import Graph
-from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
 
-__all__ = ["Eigenspace", "Numbers", "Operators", "read"]
-
-
-class Numbers(NamedTuple):
-    """Those of the formula in :mod:`graphsct.engine.layers`; those of GCN unless told."""
-
-    g: float = 1.0
-    u: float = 0.0
-    v: float = 0.0
-    s: float = 0.0
-    b: float = 1.0
-
-
-def read(conv: Any, name: str) -> tuple[Numbers, str]:
-    """The numbers of the formula, and where the weight is."""
-    if isinstance(conv, GCNConv):
-        return Numbers(), f"{name}.lin.weight"
-    if isinstance(conv, GCN2Conv):
-        a, b = conv.alpha, conv.beta
-        return Numbers(g=1 - a, v=a, s=1 - b, b=b), f"{name}.weight1"
-    assert isinstance(conv, EnergeticConv)
-    return Numbers(g=1 - conv.c_min, u=conv.c_min - conv.beta, v=conv.beta), f"{name}.weight"
+__all__ = ["Eigenspace", "Operators"]
 
 
 class Eigenspace:
@@ -53,7 +31,7 @@ class Eigenspace:
 
     def pool(
         self,
-        do: Calls,
+        do: Program,
         x: Tensor,
         out: Tensor,
         *,
@@ -65,43 +43,44 @@ class Eigenspace:
         start = out if start is None else start
         do(torch.addmm, start, self.transpose, x, beta=v, alpha=scale, out=out)
 
-    def add(self, do: Calls, a: Tensor, x: Tensor) -> None:
+    def add(self, do: Program, a: Tensor, x: Tensor) -> None:
         """Add the features with coordinates ``a`` to ``x`` in place; ``(m, k d) -> (r, k d)``."""
         do(torch.addmm, x, self.matrix, a, out=x)
 
 
 class Operators:
-    r"""What layers with the same numbers and nodes multiply by.
+    r"""What convolutions multiply by at some nodes.
 
-    ``forward`` is :math:`\mathbf M` at some rows; ``backward`` is :math:`[\mathbf M^\top \; (g + u)
-    \mathbf Q]`, without the second part if there is no control.
+    With :math:`\mathbf M = g \mathbf G + u \mathbf I`, ``forward`` is :math:`\mathbf M` at these
+    rows, and ``backward`` is :math:`[\mathbf M^\top \; (g + u) \mathbf Q]`, without the second part
+    if there is no control.
 
     Args:
         graph: the graph
-        numbers: of the formula
-        control: whether there is one
         rows: nodes whose output is needed, all if ``None``; shape: ``(r,)``
+        propagated: the number g
+        kept: the number u
+        control: whether there is one
     """
 
     def __init__(
-        self, graph: Graph, numbers: Numbers, control: bool, rows: Tensor | None = None
+        self,
+        graph: Graph,
+        rows: Tensor | None = None,
+        *,
+        propagated: float = 1.0,
+        kept: float = 0.0,
+        control: bool = False,
     ) -> None:
-        n, m = graph.num_nodes, graph.num_components if control else 0
-        self.everywhere = Eigenspace(graph, torch.arange(n))
-        self.here = self.everywhere if rows is None else Eigenspace(graph, rows)
-        self.rows = rows
-        if rows is not None:  # with those of the coordinates behind them
-            self.rows = torch.cat([rows, torch.arange(n, n + m)])
-        g, u = numbers.g, numbers.u
-        full = graph.matrix
+        g, u, full = propagated, kept, graph.matrix
         if (g, u) != (1.0, 0.0):
-            node = torch.arange(n).repeat_interleave(full.crow_indices().diff())
+            node = torch.arange(graph.num_nodes).repeat_interleave(full.crow_indices().diff())
             loops = (node == full.col_indices()).to(graph.dtype)
             full = _with_values(full, g * full.values() + u * loops)
         self.forward = full if rows is None else _take_rows(full, rows)
         back = full if rows is None else _csr(self.forward.to_sparse(layout=torch.sparse_coo).t())
         if control:
-            back = _append(back, (g + u) * graph.basis, graph.component, m)
+            back = _append(back, (g + u) * graph.basis, graph.component, graph.num_components)
         self.backward = back
 
 

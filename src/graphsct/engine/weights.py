@@ -2,123 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
 
-__all__ = ["GROUPS", "Stack"]
+from graphsct.engine.program import Program
 
-#: What the optimizer may treat differently.
-GROUPS = ("conv", "dense", "activation")
+__all__ = ["Weight", "Weights"]
 
-_LINEAR = ("input", "output", "lin", "linear", "initial", "current")
-
-
-def _turn(name: str, weight: Tensor) -> Tensor:
-    """Linear layers are kept so that features are multiplied from the left: transpose them."""
-    *_, layer, kind = name.split(".")
-    return weight.t() if kind == "weight" and layer in _LINEAR else weight
+#: Weights that the optimizer may treat differently, and buffers, which it leaves alone.
+_GROUPS = ("conv", "dense", "activation", "buffer")
 
 
-def group_of(name: str) -> str:
-    """The group that a weight of the model belongs to."""
-    return {"convs": "conv", "activations": "activation"}.get(name.split(".")[0], "dense")
+class Weights:
+    """Parameters and buffers of k runs with what training keeps of them, by name.
 
-
-def _place(name: str) -> tuple[int, str]:
-    """Groups stand together, and in them the same weight of all layers."""
-    part, *rest = name.split(".")
-    return GROUPS.index(group_of(name)), ".".join([part, *rest[1:]])
-
-
-class Stack:
-    """Weights of k runs and what training keeps of them, by their names in the model.
-
-    Each weight is ``(k, ...)`` and part of one long vector, in which groups stand together. The
-    same holds for its gradient, for Adam's two moments and for its best value so far.
+    Each is ``(k, ...)`` and part of one long vector, in which groups stand together. The same
+    holds for its gradient, for Adam's two moments and for its best value so far. Weights of linear
+    layers are transposed, so that features are multiplied from the left.
 
     Args:
         models: of the same shape
     """
 
-    def __init__(self, models: Sequence[torch.nn.Module]) -> None:
-        named = [dict(model.named_parameters()) for model in models]
-        order = sorted(named[0], key=_place)
-        first = {name: _turn(name, named[0][name]) for name in order}
-        self._allocate({name: first[name].shape for name in order}, len(models), first)
-        for run, weights in enumerate(named):
-            self.write("value", run, {k: weight.detach() for k, weight in weights.items()})
+    def __init__(self, models: Sequence[Any]) -> None:
+        model = models[0]
+        self._groups, self._transposed = _groups(model), _transposed(model)
+        tensors = [_tensors(model) for model in models]
+        self._dtypes = {name: tensor.dtype for name, tensor in tensors[0].items()}
+        order = sorted(tensors[0], key=self._position)
+        shapes = {name: self._turn(name, tensors[0][name]).shape for name in order}
+        self._allocate(shapes, len(models), next(model.parameters()))
+        for run, values in enumerate(tensors):
+            for name, value in self._parts["value"].items():
+                value[run].copy_(self._turn(name, values[name]))
 
-    def _allocate(self, shapes: dict[str, torch.Size], runs: int, like: dict[str, Tensor]) -> None:
-        self.runs = runs
-        self._shapes, self._like = shapes, like
-        places = [0]
+    @classmethod
+    def view(cls, model: Any) -> Weights:
+        """The weights of one model as they are, without anything that training keeps of them."""
+        new = cls.__new__(cls)
+        new._groups, new._transposed, new.runs = _groups(model), _transposed(model), 1
+        tensors = _tensors(model).items()
+        new.value = new.grad = {name: new._turn(name, x).unsqueeze(0) for name, x in tensors}
+        return new
+
+    def _position(self, name: str) -> tuple[int, str]:
+        """Groups stand together, and in them the same weight of all layers."""
+        part, *rest = name.split(".")
+        return _GROUPS.index(self._groups[name]), ".".join([part, *rest[1:]])
+
+    def _turn(self, name: str, weight: Tensor) -> Tensor:
+        return weight.t() if name in self._transposed else weight
+
+    def _allocate(self, shapes: dict[str, torch.Size], runs: int, like: Tensor) -> None:
+        self.runs, self._shapes, self._like = runs, shapes, like.detach()
+        ends = [0]
         for shape in shapes.values():
-            places.append(places[-1] + runs * shape.numel())
-        some = next(iter(like.values())).detach()
+            ends.append(ends[-1] + runs * shape.numel())
         self.flat: dict[str, Tensor] = {}
         self._parts: dict[str, dict[str, Tensor]] = {}
         for part in ("value", "grad", "mean", "square", "best"):
-            flat = self.flat[part] = some.new_zeros(places[-1])
+            flat = self.flat[part] = self._like.new_zeros(ends[-1])
             self._parts[part] = {
                 name: flat[a:b].view(runs, *shape)
-                for (name, shape), (a, b) in zip(shapes.items(), pairwise(places), strict=True)
+                for (name, shape), (a, b) in zip(shapes.items(), pairwise(ends), strict=True)
             }
         self.value, self.grad = self._parts["value"], self._parts["grad"]
-        ends = {group_of(name): end for name, end in zip(shapes, places[1:], strict=True)}
-        starts = [0, *list(ends.values())[:-1]]
-        #: Where each group stands in the long vectors.
-        self.groups = {g: slice(a, ends[g]) for g, a in zip(ends, starts, strict=True)}
+        last = {self._groups[name]: end for name, end in zip(shapes, ends[1:], strict=True)}
+        starts = [0, *list(last.values())[:-1]]
+        self._slices = {g: slice(a, last[g]) for g, a in zip(last, starts, strict=True)}
 
-    def layers(self, part: str, names: Sequence[str]) -> Tensor:
-        """The same weight of all layers, which stand one behind the other; ``(L, k, ...)``."""
-        first = self._parts[part][names[0]]
-        start = first.storage_offset()
-        flat = self.flat[part][start : start + len(names) * first.numel()]
-        return flat.view(len(names), *first.shape)
+    def layers(self, part: str, names: Sequence[str]) -> Tensor | None:
+        """The same weight of all layers as one array, if they stand together; ``(L, k, ...)``."""
+        pieces = [self._parts[part][name] for name in names]
+        size, start = pieces[0].numel(), pieces[0].storage_offset()
+        if any(x.storage_offset() != start + i * size for i, x in enumerate(pieces)):
+            return None
+        return self.flat[part][start : start + len(names) * size].view(-1, *pieces[0].shape)
 
     def pieces(self, *, together: bool) -> list[tuple[str, int, dict[str, Tensor]]]:
         """What to optimize: group, run, and the parts of a piece of the vectors.
 
         Args:
-            together: one piece a group for all runs, instead of one a weight and run
+            together: one piece per group for all runs, instead of one per weight and run
         """
-        parts = self._parts
         if together:
-            flat = self.flat
-            return [(g, 0, {p: flat[p][s] for p in flat}) for g, s in self.groups.items()]
+            slices = [(g, s) for g, s in self._slices.items() if g != "buffer"]
+            return [(g, 0, {part: self.flat[part][s] for part in self.flat}) for g, s in slices]
         return [
-            (group_of(name), run, {p: parts[p][name][run] for p in parts})
+            (self._groups[name], run, {part: values[name][run] for part, values in parts})
+            for parts in [self._parts.items()]
             for name in self._shapes
+            if self._groups[name] != "buffer"
             for run in range(self.runs)
         ]
 
     def read(self, part: str, run: int) -> dict[str, Tensor]:
         """A copy of one part of one run, shaped as in its model."""
         return {
-            name: _turn(name, value[run]).clone(memory_format=torch.contiguous_format)
+            name: self._turn(name, value[run])
+            .to(self._dtypes[name])
+            .clone(memory_format=torch.contiguous_format)
             for name, value in self._parts[part].items()
         }
-
-    def write(self, part: str, run: int, weights: dict[str, Any]) -> None:
-        """Take one part of one run, shaped as in its model."""
-        for name, value in self._parts[part].items():
-            value[run].copy_(_turn(name, weights[name]))
 
     def flatten(self, part: str, run: int) -> Tensor:
         """A copy of one part of one run, as it stands in the long vector of a run alone."""
         return torch.cat([value[run].flatten() for value in self._parts[part].values()])
 
-    def unflatten(self, flat: Tensor) -> dict[str, Tensor]:
-        """What :meth:`flatten` gave, as :meth:`read` would have given it."""
-        pieces = torch.split(flat, [shape.numel() for shape in self._shapes.values()])
-        return {
-            name: _turn(name, piece.view(shape)).clone(memory_format=torch.contiguous_format)
-            for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)
-        }
+    def flatten_model(self, weights: Mapping[str, Tensor]) -> Tensor:
+        """Weights shaped as in their model, as they stand in the long vector of a run alone."""
+        turned = [self._turn(name, weights[name]).flatten() for name in self._shapes]
+        return torch.cat([piece.to(self._like.dtype) for piece in turned])
 
     def remember(self, runs: Tensor) -> None:
         """Keep the weights of these runs as their best; shape: ``(k,)`` of bool."""
@@ -129,11 +128,69 @@ class Stack:
             best = self._parts["best"][name]
             torch.where(runs.view(-1, *[1] * (value.dim() - 1)), value, best, out=best)
 
-    def take(self, runs: Tensor) -> Stack:
-        """A stack of these runs alone; shape: ``(k',)``, their numbers."""
-        new = Stack.__new__(Stack)
+    def take(self, runs: Tensor) -> Weights:
+        """Those of these runs alone; shape: ``(k',)``, their numbers."""
+        new = Weights.__new__(Weights)
+        new._groups, new._transposed, new._dtypes = self._groups, self._transposed, self._dtypes
         new._allocate(self._shapes, len(runs), self._like)
         for part, values in self._parts.items():
             for name, value in values.items():
                 new._parts[part][name].copy_(value[runs])
         return new
+
+
+def _tensors(model: Any) -> dict[str, Tensor]:
+    """Parameters and buffers by their names in ``state_dict``."""
+    return {name: tensor.detach() for name, tensor in model.state_dict().items()}
+
+
+def _transposed(model: Any) -> set[str]:
+    """The names of the weights of linear layers."""
+    modules = model.named_modules()
+    linear = [path for path, module in modules if isinstance(module, torch.nn.Linear)]
+    return {f"{path}.weight".lstrip(".") for path in linear}
+
+
+def _groups(model: Any) -> dict[str, str]:
+    """The group of each parameter and buffer; all parameters are dense if the model has none."""
+    found = dict.fromkeys(model.state_dict(), "buffer")
+    found |= {name: "dense" for name, _ in model.named_parameters()}
+    if hasattr(model, "param_groups"):
+        names = {id(parameter): name for name, parameter in model.named_parameters()}
+        for group in model.param_groups():
+            found |= {names[id(parameter)]: group["name"] for parameter in group["params"]}
+    return found
+
+
+class Weight:
+    """One parameter of k runs as a tape uses it.
+
+    Args:
+        weights: where it stands
+        name: its name in the model
+    """
+
+    def __init__(self, weights: Weights, name: str) -> None:
+        self.name = name
+        self.value, self.grad = weights.value[name], weights.grad[name]
+        self._written = False
+
+    @property
+    def row(self) -> Tensor:
+        """A vector of all runs side by side, as features are; shape: ``(k * width,)``."""
+        return self.value.view(-1)
+
+    @contextmanager
+    def write_grad(self, do: Program) -> Iterator[Tensor]:
+        """Where to write the gradient; it is added if the weight was used before.
+
+        Shape: ``(k, ...)``.
+        """
+        if not self._written:
+            self._written = True
+            yield self.grad
+        else:
+            array = do.arena.take(*self.grad.shape)
+            yield array
+            do(self.grad.add_, array)
+            do.arena.release(array)

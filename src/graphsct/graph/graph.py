@@ -2,6 +2,7 @@ r"""The central object: an undirected graph with its operator and its eigenspace
 
 from __future__ import annotations
 
+import copy
 import warnings
 from functools import cached_property
 from typing import Any
@@ -212,7 +213,57 @@ class Graph:
         """
         return _restore(restrict(self.adjacency, nodes), self.dtype, self.device)
 
-    @property
+    def keep_edges(self, kept: Tensor) -> Graph:
+        r"""The same nodes and the same eigenspace, with some edges left out of the operator.
+
+        Args:
+            kept: whether each undirected edge stays, in the order of :attr:`edge_numbers`; shape:
+                ``(num_edges,)``
+
+        Returns:
+            A graph whose :meth:`propagate` uses the edges that are left, with their own degrees,
+            and whose :meth:`pool` and :meth:`unpool` are those of this graph
+        """
+        graph = copy.copy(self)
+        values = kernels.reweigh(self.matrix, self.entry_weights, self.edge_numbers, kept)
+        graph.matrix = torch.sparse_csr_tensor(
+            self.matrix.crow_indices(),
+            self.matrix.col_indices(),
+            values,
+            size=self.matrix.shape,
+            check_invariants=False,
+        )
+        numbers = self.edge_numbers[self.edge_numbers < self.num_edges]
+        weight, stays = self.edge_weight, kept[numbers]
+        graph.edge_index = self.edge_index[:, stays]
+        graph.edge_weight = None if weight is None else weight[stays]
+        graph.num_edges = int(kept.sum())
+        graph.__dict__.pop("extreme_eigenvalues", None)
+        return graph
+
+    @cached_property
+    def edge_numbers(self) -> Tensor:
+        """The undirected edge that each entry of :attr:`matrix` belongs to; self-loops, which are
+        no edges, have the number :attr:`num_edges`; shape: ``(num_entries,)``.
+        """
+        starts, columns = self.matrix.crow_indices().long(), self.matrix.col_indices().long()
+        row = torch.arange(self.num_nodes, device=self.device).repeat_interleave(starts.diff())
+        low, high = torch.minimum(row, columns), torch.maximum(row, columns)
+        numbers = torch.full_like(row, self.num_edges)
+        edges = low != high
+        pairs = low[edges] * self.num_nodes + high[edges]
+        numbers[edges] = torch.unique(pairs, return_inverse=True)[1]
+        return numbers
+
+    @cached_property
+    def entry_weights(self) -> Tensor:
+        """The weight of each entry of :attr:`matrix` before normalisation; ``(num_entries,)``."""
+        root = self.degree.sqrt()
+        starts, columns = self.matrix.crow_indices().long(), self.matrix.col_indices().long()
+        row = torch.arange(self.num_nodes, device=self.device).repeat_interleave(starts.diff())
+        return self.matrix.values() * root[row] * root[columns]
+
+    @cached_property
     def num_edges(self) -> int:
         """Number of undirected edges between different nodes."""
         return (len(self.adjacency.columns) - self.num_nodes) // 2

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["Membership", "column_norm", "inner", "pool", "propagate", "unpool"]
+__all__ = ["Membership", "column_norm", "inner", "pool", "propagate", "reweigh", "unpool"]
 
 _BLOCK_ELEMENTS = 1 << 20
 
@@ -171,3 +171,23 @@ class _Inner(torch.autograd.Function):
 def inner(x: Tensor, y: Tensor) -> Tensor:
     r"""Inner product :math:`\langle \mathbf X, \mathbf Y \rangle_F` of two ``(n, d)`` matrices."""
     return _Inner.apply(x, y)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def reweigh(matrix: Tensor, weights: Tensor, numbers: Tensor, kept: Tensor) -> Tensor:
+    r"""The values of :math:`\tilde{\mathbf D}^{-1/2} (\mathbf A + \mathbf I) \tilde{\mathbf
+    D}^{-1/2}` with some edges left out of A.
+
+    Args:
+        matrix: the operator with all edges, sparse CSR
+        weights: of its entries before normalisation; shape: ``(num_entries,)``
+        numbers: the edge of each entry, the number of edges for self-loops; shape:
+            ``(num_entries,)``
+        kept: whether each edge stays; shape: ``(num_edges,)``
+    """
+    starts, columns = matrix.crow_indices().long(), matrix.col_indices().long()
+    row = torch.arange(len(starts) - 1, device=matrix.device).repeat_interleave(starts.diff())
+    stays = torch.cat([kept, kept.new_ones(1)]).to(weights.dtype)
+    left = weights * stays[numbers]
+    degree = weights.new_zeros(len(starts) - 1).index_add_(0, row, left)
+    root = degree.rsqrt()
+    return left * root[row] * root[columns]

@@ -84,9 +84,8 @@ class _Gated(torch.nn.Module):
         torch.nn.init.zeros_(self.linear.bias)
 
     def forward(self, pooled: Tensor, initial: Tensor) -> Tensor:
-        mixed = torch.lerp(pooled, initial, self.beta)
-        out: Tensor = torch.softmax(pooled, dim=1) * self.linear(mixed)
-        return out
+        mapped: Tensor = self.linear(torch.lerp(pooled, initial, self.beta))
+        return torch.softmax(pooled, dim=1) * mapped
 
 
 class _GatedFull(torch.nn.Module):

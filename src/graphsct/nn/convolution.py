@@ -6,7 +6,7 @@ PyTorch Geometric they need no ``cached=True``: the graph is the cache.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,13 +15,47 @@ from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.nn.controls import SmoothnessControl
 
-__all__ = ["Convolution", "check_pair", "make_control"]
+__all__ = ["Convolution", "LinearForm", "check_pair", "make_control"]
+
+
+class LinearForm(NamedTuple):
+    r"""The numbers and weights of a convolution that is linear in its features:
+
+    .. math::
+        \big((g \mathbf G + u \mathbf I) \mathbf X + v \mathbf X^0\big)
+        (s \mathbf I + b \mathbf W) + \mathbf 1 \mathbf b^\top
+
+    Args:
+        weight: W, a parameter of the convolution; that of a ``torch.nn.Linear`` is transposed;
+            shape: ``(d, d')``
+        propagated: the number g
+        kept: the number u
+        initial: the number v
+        identity: the number s
+        weight_scale: the number b
+        bias: added to each node, or none; shape: ``(d',)``
+    """
+
+    weight: Tensor
+    propagated: float = 1.0
+    kept: float = 0.0
+    initial: float = 0.0
+    identity: float = 0.0
+    weight_scale: float = 1.0
+    bias: Tensor | None = None
 
 
 class Convolution(torch.nn.Module):
     """What the convolutions share: the control that is added to their output."""
 
     control: SmoothnessControl | None
+
+    def linear_form(self) -> LinearForm | None:
+        """How the convolution computes its output before the control, if it is linear.
+
+        One that says so is trained by the fast engine, others by autograd.
+        """
+        return None
 
     def add_control(
         self, out: Tensor, graph: Graph, x_0: Tensor | None, pooled_0: Tensor | None

@@ -24,12 +24,15 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function_unary
 
-__all__ = ["Kind", "Lanes", "Masks", "Rate", "dropout"]
+from graphsct.graph import Graph
 
-#: What a mask covers: the stored values of sparse features, one row per node, or one row per node
-#: of which only those of training nodes count.
-Kind = Literal["values", "nodes", "output"]
+__all__ = ["Kind", "Lanes", "Masks", "Rate", "drop_edges", "dropout"]
+
+#: What a mask covers: the stored values of sparse features, one row per node, one row per node of
+#: which only those of training nodes count, or one entry per undirected edge.
+Kind = Literal["values", "nodes", "output", "edges"]
 
 _threshold = torch.ops.aten.threshold_backward
 
@@ -170,9 +173,35 @@ def dropout(x: Tensor, p: float, *, kind: Kind = "nodes") -> Tensor:
         p: the rate, in [0, 1)
         kind: what the tensor holds; it decides how many numbers active masks draw
     """
-    rate, masks = Rate(p), _ACTIVE.get()
-    if masks is None:
-        lanes = _lanes(Lanes().reseed(), x.shape, rate)
-    else:
-        lanes = masks.lanes(x.shape, rate, kind)
+    rate = Rate(p)
+    lanes = _draw(x.shape, rate, kind)
     return _Dropout.apply(x, lanes.to(x.device), rate)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _draw(shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+    masks = _ACTIVE.get()
+    if masks is None:
+        return _lanes(Lanes().reseed(), shape, rate)
+    return masks.lanes(shape, rate, kind)
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def drop_edges(graph: Graph, p: float, training: bool) -> Graph:
+    """Leave each undirected edge out of the operator with probability ``p`` (DropEdge,
+    `Rong et al., 2020 <https://arxiv.org/abs/1907.10903>`_).
+
+    Degrees are those of the edges that are left; the eigenspace stays that of the whole graph.
+
+    Args:
+        graph: the graph
+        p: the rate, in [0, 1)
+        training: without it nothing is dropped
+    """
+    if not training or p == 0:
+        return graph
+    if has_torch_function_unary(graph):
+        recorded: Graph = handle_torch_function(drop_edges, (graph,), graph, p, training)
+        return recorded
+    rate = Rate(p)
+    lanes = _draw(torch.Size([graph.num_edges]), rate, "edges")
+    return graph.keep_edges((lanes > rate.threshold).to(graph.device))

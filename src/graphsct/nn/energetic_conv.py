@@ -11,7 +11,7 @@ from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_positive, check_share, check_size
-from graphsct.nn.convolution import Convolution, check_pair, make_control
+from graphsct.nn.convolution import Convolution, LinearForm, check_pair, make_control
 
 __all__ = ["EnergeticConv"]
 
@@ -65,16 +65,17 @@ class EnergeticConv(Convolution):
         """Bring all weights back to their first values."""
         super().reset_parameters()
         with torch.no_grad():
-            self.weight.copy_(self._start())
+            self.weight.copy_(self.start())
 
     def penalty(self) -> Tensor:
         r"""Distance of the weight from its start, :math:`\|\mathbf W - \sqrt{c_{\max}} \mathbf
         I\|_F`.
         """
-        distance: Tensor = torch.linalg.vector_norm(self.weight - self._start())
+        distance: Tensor = torch.linalg.vector_norm(self.weight - self.start())
         return distance
 
-    def _start(self) -> Tensor:
+    def start(self) -> Tensor:
+        r"""The first weight, :math:`\sqrt{c_{\max}} \mathbf I`; shape: ``(d, d)``."""
         eye = torch.eye(self.channels, dtype=self.weight.dtype, device=self.weight.device)
         return math.sqrt(self.c_max) * eye
 
@@ -104,6 +105,15 @@ class EnergeticConv(Convolution):
         kept = self.beta * x_0 + (self.c_min - self.beta) * x
         mixed = torch.add(kept, graph.propagate(x), alpha=1 - self.c_min)
         return self.add_control(mixed @ self.weight, graph, x_0, pooled_0)
+
+    def linear_form(self) -> LinearForm:
+        """The numbers and weights of the equation above."""
+        return LinearForm(
+            self.weight,
+            propagated=1 - self.c_min,
+            kept=self.c_min - self.beta,
+            initial=self.beta,
+        )
 
     def extra_repr(self) -> str:
         """Channels and the three scalars."""

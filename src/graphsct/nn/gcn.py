@@ -39,6 +39,9 @@ class GCN(Model):
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution
         norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
+        residual: add the input of each layer to its output
+        jumping: ``cat`` or ``max``: the output layer sees the features of all layers
+        edge_dropout: rate at which edges are left out in training (DropEdge)
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
             ``orthogonal``
 
@@ -97,6 +100,9 @@ class GCN(Model):
         dropout: float = 0.0,
         conv_dropout: float = 0.0,
         norm: str | torch.nn.Module | None = None,
+        residual: bool = False,
+        jumping: str | None = None,
+        edge_dropout: float = 0.0,
         init: str = "identity",
     ) -> None:
         convs = [
@@ -121,6 +127,9 @@ class GCN(Model):
             dropout=dropout,
             conv_dropout=conv_dropout,
             norm=norm,
+            residual=residual,
+            jumping=jumping,
+            edge_dropout=edge_dropout,
         )
 
     def convolve(

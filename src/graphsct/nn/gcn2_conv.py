@@ -9,7 +9,7 @@ from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_share, check_size
 from graphsct.nn.controls import layer_beta
-from graphsct.nn.convolution import Convolution, check_pair, make_control
+from graphsct.nn.convolution import Convolution, LinearForm, check_pair, make_control
 from graphsct.nn.starts import initialize
 
 __all__ = ["GCN2Conv"]
@@ -89,6 +89,16 @@ class GCN2Conv(Convolution):
         mixed = torch.lerp(graph.propagate(x), x_0, self.alpha)
         out = torch.addmm(mixed, mixed, self.weight1, beta=1 - self.beta, alpha=self.beta)
         return self.add_control(out, graph, x_0, pooled_0)
+
+    def linear_form(self) -> LinearForm:
+        """The numbers and weights of the equation above."""
+        return LinearForm(
+            self.weight1,
+            propagated=1 - self.alpha,
+            initial=self.alpha,
+            identity=1 - self.beta,
+            weight_scale=self.beta,
+        )
 
     def extra_repr(self) -> str:
         """Channels and the two scalars."""

@@ -8,7 +8,7 @@ from torch import Tensor
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_size
-from graphsct.nn.convolution import Convolution, make_control
+from graphsct.nn.convolution import Convolution, LinearForm, make_control
 from graphsct.nn.linear import Linear
 from graphsct.nn.starts import initialize
 
@@ -91,6 +91,10 @@ class GCNConv(Convolution):
         if self.bias is not None:
             out = out + self.bias
         return self.add_control(out, graph, x_0, pooled_0)
+
+    def linear_form(self) -> LinearForm:
+        """The numbers and weights of the equation above."""
+        return LinearForm(self.lin.weight, bias=self.bias)
 
     def extra_repr(self) -> str:
         """Channels."""

@@ -40,6 +40,9 @@ class GCNII(Model):
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution; defaults to ``dropout``
         norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
+        residual: add the input of each layer to its output
+        jumping: ``cat`` or ``max``: the output layer sees the features of all layers
+        edge_dropout: rate at which edges are left out in training (DropEdge)
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
             ``orthogonal``
     """
@@ -83,6 +86,9 @@ class GCNII(Model):
         dropout: float = 0.0,
         conv_dropout: float | None = None,
         norm: str | torch.nn.Module | None = None,
+        residual: bool = False,
+        jumping: str | None = None,
+        edge_dropout: float = 0.0,
         init: str = "uniform",
     ) -> None:
         convs = [
@@ -106,4 +112,7 @@ class GCNII(Model):
             dropout=dropout,
             conv_dropout=dropout if conv_dropout is None else conv_dropout,
             norm=norm,
+            residual=residual,
+            jumping=jumping,
+            edge_dropout=edge_dropout,
         )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from graphsct.errors import ModelError
 from graphsct.graph.cache import TensorCache
@@ -52,7 +53,12 @@ def dropout(x: Tensor, p: float, training: bool, *, kind: Kind = "nodes") -> Ten
         training: without it nothing is dropped
         kind: of dense features, see :func:`graphsct.nn.dropout.dropout`
     """
-    if not training or p == 0 or not isinstance(x, Tensor):
+    if not training or p == 0:
+        return x
+    if has_torch_function_unary(x):
+        recorded: Tensor = handle_torch_function(dropout, (x,), x, p, training, kind=kind)
+        return recorded
+    if not isinstance(x, Tensor):
         return x
     dropped: Tensor = (
         _sparse_dropout(x, p) if x.layout == torch.sparse_csr else drop(x, p, kind=kind)

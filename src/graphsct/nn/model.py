@@ -19,6 +19,8 @@ from graphsct.names import pick
 from graphsct.nn.activations import SReLU, make_activation
 from graphsct.nn.checks import check_rate, check_size
 from graphsct.nn.controls import CONTROLS
+from graphsct.nn.dropout import drop_edges
+from graphsct.nn.jumping import Jumping
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
 
@@ -36,7 +38,9 @@ class Model(torch.nn.Module):
         \mathbf H^l = \sigma(\operatorname{conv}_l(\mathbf H^{l-1}, \mathbf H^0)), \qquad
         \mathbf Y = \mathbf H^L \mathbf W_{out} + \mathbf b_{out}
 
-    with dropout before every linear layer and convolution, and a norm before every activation.
+    with dropout before every linear layer and convolution, and a norm before every activation. With
+    ``residual``, :math:`\mathbf H^{l-1}` is added to :math:`\mathbf H^l`; with ``jumping``, the
+    output layer sees the features of all layers; ``edge_dropout`` leaves out edges in training.
 
     A subclass that is decorated with :func:`register` can be trained, searched and diagnosed by its
     ``name``. Its constructor takes ``in_channels``, ``hidden_channels``, ``out_channels`` and
@@ -90,6 +94,9 @@ class Model(torch.nn.Module):
         dropout: float,
         conv_dropout: float,
         norm: str | torch.nn.Module | None,
+        residual: bool = False,
+        jumping: str | None = None,
+        edge_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.in_channels = check_size(in_channels, "in_channels")
@@ -99,7 +106,13 @@ class Model(torch.nn.Module):
         self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
-        self.output = torch.nn.Linear(hidden_channels, out_channels)
+        self.residual = residual
+        self.edge_dropout = check_rate(edge_dropout, "edge_dropout")
+        self.jumping = None if jumping is None else Jumping(jumping)
+        width = hidden_channels
+        if self.jumping is not None:
+            width = self.jumping.channels(hidden_channels, self.num_layers)
+        self.output = torch.nn.Linear(width, out_channels)
         self.norms = torch.nn.ModuleList(
             make_norm(norm, hidden_channels) for _ in range(self.num_layers + 1)
         )
@@ -165,20 +178,22 @@ class Model(torch.nn.Module):
             Scores, with ``return_layers`` followed by ``num_layers + 1`` hidden features of
             shape ``(n, hidden_channels)``; shape: ``(n, out_channels)``
         """
-        graph = as_graph(edge_index, edge_weight, x)
+        graph = drop_edges(as_graph(edge_index, edge_weight, x), self.edge_dropout, self.training)
         x = self.input(dropout(x, self.dropout, self.training))
         x = x_0 = self.activations[0](self.norms[0](x))
         pooled_0 = graph.pool(x_0) if self._needs_initial else None
-        layers = [x]
+        layers: list[Tensor] = [x]
         for conv, norm, activation in zip(
             self.convs, self.norms[1:], self.activations[1:], strict=True
         ):
             dropped = dropout(x, self.conv_dropout, self.training)
-            x = activation(norm(self.convolve(conv, dropped, x_0, graph, pooled_0)))
-            if return_layers:
-                layers.append(x)
-        out: Tensor = self.output(dropout(x, self.dropout, self.training, kind="output"))
-        return (out, layers) if return_layers else out
+            out = activation(norm(self.convolve(conv, dropped, x_0, graph, pooled_0)))
+            x = out + x if self.residual else out
+            layers.append(x)
+        if self.jumping is not None:
+            x = self.jumping(layers)
+        scores: Tensor = self.output(dropout(x, self.dropout, self.training, kind="output"))
+        return (scores, layers) if return_layers else scores
 
     def convolve(
         self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None

@@ -80,16 +80,11 @@ class MakeBackend(Protocol):
 def choose_backend(model: torch.nn.Module, data: TrainingData) -> type[EngineBackend | Autograd]:
     """The fastest backend that can train a model on these data."""
     graph = data.edges[0]
-    fits = (
-        supports(model)
-        and isinstance(graph, Graph)
-        and not graph.is_sample
-        and graph.device.type == data.x.device.type == "cpu"
-    )
+    fits = isinstance(graph, Graph) and not graph.is_sample and supports(model, data.x, graph)
     return EngineBackend if fits else Autograd
 
 
-class EngineBackend:
+class EngineBackend(Engine):
     """The :class:`~graphsct.engine.engine.Engine` as a backend.
 
     Args:
@@ -113,44 +108,9 @@ class EngineBackend:
         # Labels in the masks of another run are no secret, and test nodes are in no mask.
         y = torch.stack([own.y for own in data]).amax(0)
         splits = [Split(own.train, own.val, torch.zeros_like(own.val)) for own in data]
-        self._generators = [dropout_generator(config.seed) for config in configs]
-        self._engine = Engine(models, first.x, first.edges[0], y, splits, configs, self._generators)
-
-    def descend(self) -> Tensor:
-        """See :meth:`Backend.descend`."""
-        return self._engine.descend()
+        generators = [dropout_generator(config.seed) for config in configs]
+        super().__init__(models, first.x, first.edges[0], y, splits, configs, generators)
 
     def validate(self) -> Scores:
-        """See :meth:`Backend.validate`."""
-        return Scores(*self._engine.validate())
-
-    def remember(self, better: Tensor) -> None:
-        """See :meth:`Backend.remember`."""
-        self._engine.remember(better)
-
-    def weights(self, run: int) -> Weights:
-        """See :meth:`Backend.weights`."""
-        return self._engine.weights(run)
-
-    def current(self, run: int) -> Weights:
-        """See :meth:`Backend.current`."""
-        return self._engine.stack.read("value", run)
-
-    def keep(self, runs: Tensor) -> None:
-        """See :meth:`Backend.keep`."""
-        self._generators = [self._generators[run] for run in runs.tolist()]
-        self._engine.keep(runs)
-
-    def state(self, run: int, best: Weights | None = None) -> dict[str, Tensor]:
-        """See :meth:`Backend.state`."""
-        tensors = self._engine.state(run)
-        if best is not None:
-            alone = self._engine.stack.take(torch.tensor([run]))
-            alone.write("best", 0, best)
-            tensors["engine.best"] = alone.flat["best"]
-        return tensors | {"random": self._generators[run].get_state()}
-
-    def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """See :meth:`Backend.restore`."""
-        self._engine.restore(dict(tensors))
-        self._generators[0].set_state(tensors["random"])
+        """Evaluate the current weights of each run."""
+        return Scores(*super().validate())

@@ -4,8 +4,8 @@ An epoch is a training step with dropout and Adam, and an evaluation pass for tr
 validation accuracy and validation loss. The peer is what a good user would write: ``GCNConv`` or
 ``GCN2Conv`` with ``cached=True`` on dense features, once with ``edge_index`` and once with a
 ``torch.sparse`` CSR adjacency, of which the faster counts; its smoothness control is the paper's
-formula with a dense :math:`\mathbf Q`. Ours is the step and
-the validation of :func:`graphsct.fit`, without its bookkeeping of the best epoch.
+formula with a dense :math:`\mathbf Q`. Ours is the step and the validation of :func:`graphsct.fit`
+without its bookkeeping of the best epoch, by the engine and, as one more column, by autograd.
 
 The *limit* is the bare time of our epoch's matrix products, forward, backward and in evaluation,
 and one pass over each activation they give, on arrays that are already there.
@@ -26,8 +26,14 @@ from torch.nn import functional as F
 
 from graphsct import nn
 from graphsct.datasets import load
-from graphsct.engine.engine import Engine
+from graphsct.engine.engine import LITTLE
+from graphsct.engine.input_layer import Features
+from graphsct.engine.operators import Operators
+from graphsct.engine.program import OneThread
+from graphsct.training.autograd import Autograd
+from graphsct.training.backend import Backend, EngineBackend, MakeBackend
 from graphsct.training.config import TrainConfig
+from graphsct.training.data import SplitData
 
 __all__ = [
     "CASES",
@@ -154,50 +160,54 @@ def _peer_epoch(case: Case, data: Any, edges: Tensor, control: bool) -> Callable
     return epoch
 
 
-def make_engine(case: Case, data: Any, control: bool) -> Engine:
-    """One run of ours."""
-    kind: Any = nn.MODELS[case.model]
-    model = kind(
+def make_engine(case: Case, data: Any, control: bool) -> Backend:
+    """One run of ours by the fast backend."""
+    return _backend(case, data, control, EngineBackend)
+
+
+def _backend(case: Case, data: Any, control: bool, kind: MakeBackend) -> Backend:
+    make: Any = nn.MODELS[case.model]
+    model = make(
         data.num_features,
         case.width,
         data.num_classes,
         case.layers,
         dropout=_DROPOUT,
-        control=kind.default_control if control else None,
+        control=make.default_control if control else None,
         num_components=data.graph.num_components,
     )
-    split = data.splits[0]
-    return Engine([model], data.x, data.graph, data.y, [split], [TrainConfig()], [None])
+    return kind([model], [SplitData.of(data, 0, model=model)], [TrainConfig()])
 
 
-def _our_epoch(engine: Engine) -> Callable[[], Any]:
+def _our_epoch(backend: Backend) -> Callable[[], Any]:
     def epoch() -> Any:
-        loss = engine.descend()
-        return torch.stack([loss, *engine.validate()]).tolist()
+        loss = backend.descend()
+        return torch.stack([loss, *backend.validate()]).tolist()
 
     return epoch
 
 
-def _limit(engine: Engine) -> Callable[[], Any]:
+def _limit(case: Case, data: Any) -> Callable[[], Any]:
     """The matrix products of an epoch and one pass over each activation, on ready arrays."""
-    everywhere, train, evaluate = (operators.forward for operators in engine.operators)
-    first: Any = engine.input
-    w = torch.eye(engine.models[0].hidden_channels)
-    h, other, grad = engine.hidden[0], engine.down[0], torch.empty_like(w)
-    sparse = hasattr(first, "clean")
-    x, back = (first.clean, first.back) if sparse else (first.x, first.x.t())
-    w_in = first.weight if sparse else first.weight[0]
-    w_in_grad = torch.empty_like(w_in)
+    split, d, layers = data.splits[0], case.width, case.layers - 1
+    rows = [mask.nonzero()[:, 0] for mask in (split.train, split.train | split.val)]
+    everywhere = data.graph.matrix
+    train, evaluate = (Operators(data.graph, nodes).forward for nodes in rows)
+    back_train = Operators(data.graph, rows[0]).backward
+    blocks = Features(data.x, 1).blocks if data.x.layout == torch.sparse_csr else None
+    x, back = (data.x, data.x.t()) if blocks is None else (blocks.matrix, blocks.back)
+    w, w_in = torch.eye(d), torch.zeros(data.num_features, d)
+    grad, grad_in = torch.empty_like(w), torch.empty_like(w_in)
+    h, other = (torch.empty(data.graph.num_nodes, d) for _ in range(2))
     small = {
-        id(rows): (h.new_empty(len(rows), h.shape[1]), h.new_empty(len(rows), h.shape[1]))
-        for rows in (train, evaluate)
+        id(last): (h.new_empty(len(last), d), h.new_empty(len(last), d))
+        for last in (train, evaluate)
     }
-    back_train = train.to_sparse(layout=torch.sparse_coo).t().to_sparse_csr()
 
     def forward(last: Tensor) -> None:
         torch.addmm(h, x, w_in, beta=0, out=h)
         torch.clamp_min(h, 0, out=h)
-        for _ in engine.inner:
+        for _ in range(layers):
             torch.addmm(other, everywhere, h, beta=0, out=other)
             torch.mm(other, w, out=h)
             torch.clamp_min(h, 0, out=h)
@@ -206,22 +216,24 @@ def _limit(engine: Engine) -> Callable[[], Any]:
         torch.mm(mixed, w, out=out)
         torch.clamp_min(out, 0, out=out)
 
-    def epoch() -> None:
-        with engine.threads:
-            products()
-
     def products() -> None:
         forward(train)
         mixed, out = small[id(train)]
         torch.mm(out, w, out=mixed)
         torch.mm(mixed.t(), out, out=grad)
         torch.addmm(h, back_train, mixed, beta=0, out=h)
-        for _ in engine.inner:
+        for _ in range(layers):
             torch.mm(h, w, out=other)
             torch.mm(h.t(), other, out=grad)
             torch.addmm(h, everywhere, other, beta=0, out=h)
-        torch.addmm(w_in_grad, back, h, beta=0, out=w_in_grad)
+        torch.addmm(grad_in, back, h, beta=0, out=grad_in)
         forward(evaluate)
+
+    threads = OneThread(d * max(len(h) * d, len(everywhere.values())) < LITTLE)
+
+    def epoch() -> None:
+        with threads:
+            products()
 
     return epoch
 
@@ -265,18 +277,20 @@ def _measure(
     jobs: list[Callable[[], Any]] = []
     for control in (False, True):
         jobs.append(_our_epoch(make_engine(case, data, control)))
+        jobs.append(_our_epoch(_backend(case, data, control, Autograd)))
         jobs += [_peer_epoch(case, data, edges[peer], control) for peer in peers]
-    jobs.append(_limit(make_engine(case, data, False)))
+    jobs.append(_limit(case, data))
     torch.manual_seed(0)
     *times, limit = alternate(jobs, seconds, repeats)
-    half = 1 + len(peers)
+    half = 2 + len(peers)
     rows = []
-    for control, (ours, *theirs) in ((False, times[:half]), (True, times[half:])):
+    for control, (ours, autograd, *theirs) in ((False, times[:half]), (True, times[half:])):
         rows.append(
             {
                 "case": str(case),
                 "control": nn.MODELS[case.model].default_control if control else None,
                 "ours_ms": 1e3 * ours,
+                "autograd_ms": 1e3 * autograd,
                 **{f"{peer}_ms": 1e3 * each for peer, each in zip(peers, theirs, strict=True)},
                 "speedup": min(theirs) / ours,
                 "overhead": ours / times[0] if control else None,
@@ -299,6 +313,9 @@ def summarize(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
         "speedup_min": min(row["speedup"] for row in cases),
         "overhead_geomean": mean("overhead"),
         "limit_geomean": mean("over_limit"),
+        "autograd_geomean": statistics.geometric_mean(
+            row["autograd_ms"] / row["ours_ms"] for row in cases
+        ),
         "threads": torch.get_num_threads(),
         "cases": cases,
     }

@@ -21,7 +21,7 @@ _OF_ANY_MODULE = frozenset(vars(torch.nn.Module()))
 
 
 def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
-    """A key that is equal for models of :mod:`graphsct.nn` that can be trained together."""
+    """A key that is equal for models that the engine can train together."""
     parts = [(path, type(part)) for path, part in model.named_modules()]
     settings = [
         (path, name, value)
@@ -32,7 +32,7 @@ def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
     weights = [(name, value.shape, value.dtype) for name, value in model.named_parameters()]
     limits = config.epochs, config.patience, config.checkpoint_every
     # A run without dropout would draw random numbers for it beside one with it.
-    dropped = tuple(getattr(model, name) > 0 for name in _RATES)
+    dropped = tuple(getattr(model, name, 0) > 0 for name in _RATES)
     return tuple(parts), tuple(settings), tuple(weights), limits, dropped
 
 

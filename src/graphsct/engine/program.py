@@ -1,4 +1,4 @@
-"""What is done in every epoch, written down once.
+"""The calls of an epoch, prepared once, and the arrays they compute in.
 
 All arrays of a training loop are made before it begins, so its calls can be, too: each is kept
 with its arguments, views and transposes included, and an epoch runs through the list. On small
@@ -14,21 +14,59 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["Calls", "OneThread", "apart", "multiply", "multiply_transposed"]
+__all__ = ["Arena", "OneThread", "Program", "apart", "multiply", "multiply_transposed"]
 
 #: Numbers in a product of several runs up to which a batched call and a copy are the fastest.
 _SMALL = 1 << 18
 
 
-class Calls:
-    """A list of calls, of which none may make a new array that another needs.
+class Arena:
+    """Arrays that are handed out again once their last user has released them.
 
     Args:
-        like: a tensor whose type the arrays between calls have
+        like: a tensor whose dtype the arrays have
+
+    Example:
+        >>> arena = Arena(torch.ones(1))
+        >>> array = arena.take(2, 3)
+        >>> arena.release(array)
+        >>> arena.take(2, 3) is array
+        True
+    """
+
+    def __init__(self, like: Tensor) -> None:
+        self._like = like
+        self._free: dict[tuple[int, ...], list[Tensor]] = {}
+        self._users: dict[int, int] = {}
+
+    def take(self, *shape: int) -> Tensor:
+        """An array with one user; its content is arbitrary."""
+        free = self._free.get(shape)
+        array = free.pop() if free else self._like.new_empty(shape)
+        self._users[id(array)] = 1
+        return array
+
+    def share(self, array: Tensor) -> Tensor:
+        """The same array with one more user."""
+        self._users[id(array)] += 1
+        return array
+
+    def release(self, array: Tensor) -> None:
+        """One user less; after the last one the array is free."""
+        self._users[id(array)] -= 1
+        if not self._users[id(array)]:
+            self._free.setdefault(tuple(array.shape), []).append(array)
+
+
+class Program:
+    """A list of calls, none of which may create an array that another one needs.
+
+    Args:
+        arena: where arrays between calls come from
 
     Example:
         >>> x = torch.ones(2)
-        >>> do = Calls(x)
+        >>> do = Program(Arena(x))
         >>> do(torch.add, x, 1, out=x)
         >>> do.run()
         >>> do.run()
@@ -36,8 +74,8 @@ class Calls:
         tensor([3., 3.])
     """
 
-    def __init__(self, like: Tensor) -> None:
-        self._like = like
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
         self._calls: list[Callable[[], Any]] = []
         self._scratch: dict[tuple[Any, ...], Tensor] = {}
 
@@ -50,22 +88,18 @@ class Calls:
         for call in self._calls:
             call()
 
-    def make(self, *shape: int) -> Tensor:
-        """A new array."""
-        return self._like.new_empty(shape)
-
     def scratch(self, use: str, *shape: int) -> Tensor:
-        """An array whose numbers last until the next call with the same use and shape."""
+        """An array whose content lasts until the next request with the same use and shape."""
         if (use, *shape) not in self._scratch:
-            self._scratch[use, *shape] = self.make(*shape)
+            self._scratch[use, *shape] = self.arena.take(*shape)
         return self._scratch[use, *shape]
 
 
 class OneThread:
-    """A context in which PyTorch has one thread, if it is to have only one.
+    """A context in which PyTorch uses a single thread.
 
     Args:
-        only: whether it is; else nothing changes
+        only: whether it does; otherwise nothing changes
     """
 
     def __init__(self, only: bool) -> None:
@@ -88,7 +122,14 @@ def apart(x: Tensor, k: int) -> Tensor:
 
 
 def multiply(
-    do: Calls, x: Tensor, w: Tensor, out: Tensor, *, scale: float = 1.0, bias: Tensor | None = None
+    do: Program,
+    x: Tensor,
+    w: Tensor,
+    out: Tensor,
+    *,
+    scale: float = 1.0,
+    bias: Tensor | None = None,
+    add: bool = False,
 ) -> None:
     """Each run's features times its own matrix.
 
@@ -99,9 +140,10 @@ def multiply(
         out: where to write; shape: ``(n, k e)``
         scale: of the product
         bias: shape: ``(k, e)``
+        add: add the product of a single run to what is there
     """
     k, n = len(w), x.shape[0]
-    rest = {"alpha": scale} if bias is not None else {"alpha": scale, "beta": 0}
+    rest = {"alpha": scale} if bias is not None or add else {"alpha": scale, "beta": 0}
     if k == 1:
         do(torch.addmm, out if bias is None else bias[0], x, w[0], **rest, out=out)
         return
@@ -113,7 +155,7 @@ def multiply(
         do(apart(out, k).copy_, stack)
 
 
-def multiply_transposed(do: Calls, x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -> None:
+def multiply_transposed(do: Program, x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -> None:
     """Gradient of a weight; ``(n, k d), (n, k e) -> (k, d, e)``."""
     k = len(out)
     if k == 1:

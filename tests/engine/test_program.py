@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from graphsct.engine.calls import Calls, OneThread, apart, multiply, multiply_transposed
+from graphsct.engine.program import Arena, OneThread, Program, apart, multiply, multiply_transposed
 
 
 def random(*shape):
@@ -12,7 +12,7 @@ def random(*shape):
 @pytest.fixture
 def do():
     torch.manual_seed(0)
-    return Calls(torch.zeros(1, dtype=torch.float64))
+    return Program(Arena(torch.zeros(1, dtype=torch.float64)))
 
 
 def test_calls_are_made_in_order_each_time(do):

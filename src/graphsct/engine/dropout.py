@@ -8,10 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from graphsct.engine.calls import Calls
+from graphsct.engine.elementwise import Relu
+from graphsct.engine.program import Program, apart
+from graphsct.engine.tape import Node
 from graphsct.nn.dropout import Lanes, Rate
 
-__all__ = ["Masking", "Noise"]
+__all__ = ["Dropout", "Masking", "Noise"]
 
 _threshold = torch.ops.aten.threshold_backward.grad_input
 
@@ -39,7 +41,7 @@ class Noise:
         self._room = torch.zeros(k, size, dtype=torch.int64)
         self._views: list[np.ndarray] = [row.numpy().view(np.uint64) for row in self._room]
 
-    def take(self, do: Calls) -> Sequence[Tensor]:
+    def take(self, do: Program) -> Sequence[Tensor]:
         """The words of each run for the next mask, new in each epoch; shapes: ``(words,)``.
 
         They are rows of one tensor where runs do not differ in what they take.
@@ -97,7 +99,7 @@ class Masking:
         """How many words a mask of so many entries takes in each run."""
         return [rate.words(count) for rate in self.rates]
 
-    def numbers(self, do: Calls, words: Sequence[Tensor], out: Tensor) -> None:
+    def numbers(self, do: Program, words: Sequence[Tensor], out: Tensor) -> None:
         """Random numbers that :meth:`apply` understands.
 
         Args:
@@ -113,14 +115,94 @@ class Masking:
         if not self.alike:
             do(out.sub_, self._for_runs(self._thresholds, out))
 
-    def apply(self, do: Calls, x: Tensor, noise: Tensor, out: Tensor) -> None:
+    def apply(self, do: Program, x: Tensor, noise: Tensor, out: Tensor) -> None:
         """Drop what this noise says, or a gradient with it; ``out`` may be ``x``; any shape."""
         do(_threshold, x, noise, self._threshold, grad_input=out)
 
-    def rescale(self, do: Calls, runs: Tensor) -> None:
+    def rescale(self, do: Program, runs: Tensor) -> None:
         """Multiply by the scales in place if runs differ in them; shape: ``(k, ...)``."""
         if not self.alike:
             do(runs.mul_, self._for_runs(self._scales, runs))
 
     def _for_runs(self, numbers: Tensor, like: Tensor) -> Tensor:
         return numbers.to(like.dtype).view(-1, *[1] * (like.dim() - 1))
+
+
+class Dropout(Node):
+    """Dropout of features.
+
+    After ReLU, its gradient is known from the sign of what is left, so that no mask is kept.
+
+    Args:
+        x: the features
+        masking: the rates of all runs
+        at_output: only the rows whose labels are trained on have random numbers
+    """
+
+    def __init__(self, x: Node, masking: Masking, *, at_output: bool) -> None:
+        super().__init__(x.tape, [x], x.width)
+        self.masking, self._at_output = masking, at_output
+
+    @property
+    def can_have_some(self) -> bool:
+        """If the random numbers are those of some rows."""
+        return self._at_output
+
+    @property
+    def stops_at_zero(self) -> bool:  # type: ignore[override]
+        """As ReLU's output is never below zero, what is dropped and what is zero look the same."""
+        return isinstance(self.inputs[0], Relu)
+
+    @property
+    def overwrites(self) -> bool:  # type: ignore[override]
+        """Where nobody needs what was there before."""
+        return self.stops_at_zero
+
+    @property
+    def keeps_output(self) -> bool:
+        return self.stops_at_zero
+
+    def prepare(self) -> None:
+        """Leave the scale to the consumers if all can multiply by it."""
+        folded = all(consumer.folds_scale(self) for consumer in self.consumers)
+        self.scale = self.masking.scale if folded else 1.0
+
+    @property
+    def words(self) -> list[int]:
+        """How many random words the mask takes in each run."""
+        return self.masking.words(self.count * self.width)
+
+    def forward(self, do: Program) -> None:
+        k, shape = self.tape.k, (self.count, self.tape.k * self.width)
+        kept = self.tape.training and not self.stops_at_zero
+        self._noise = do.arena.take(*shape) if kept else do.scratch("noise", *shape)
+        self._draw(do, apart(self._noise, k))
+        self.masking.apply(do, self.inputs[0].head, self._noise, self.head)
+        self._rescale(do, self.head)
+
+    def _draw(self, do: Program, noise: Tensor) -> None:
+        words = self.tape.noise.take(do)
+        order = self.tape.order if self._at_output else None
+        if order is None:
+            self.masking.numbers(do, words, noise)
+        else:  # a run that looks at fewer nodes than all together takes its numbers in its order
+            drawn = do.arena.take(*noise.shape)
+            self.masking.numbers(do, words, drawn)
+            do(torch.gather, drawn, 1, order.unsqueeze(2).expand(noise.shape), out=noise)
+            do.arena.release(drawn)
+
+    def _rescale(self, do: Program, array: Tensor) -> None:
+        self.masking.rescale(do, apart(array, self.tape.k))
+        if self.masking.scale != self.scale:
+            do(array.mul_, self.masking.scale)
+
+    def backward(self, do: Program) -> None:
+        """Drop the same entries of the gradient."""
+        grad = self.gradient
+        if self.stops_at_zero:
+            do(_threshold, grad, self.head, 0, grad_input=grad)
+        else:
+            self.masking.apply(do, grad, self._noise, grad)
+            do.arena.release(self._noise)
+        self._rescale(do, grad)
+        self.inputs[0].take_grad(do, self)

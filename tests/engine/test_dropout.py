@@ -1,15 +1,15 @@
 import pytest
 import torch
 
-from graphsct.engine.calls import Calls
-from graphsct.engine.masking import Masking, Noise
+from graphsct.engine.dropout import Masking, Noise
+from graphsct.engine.program import Arena, Program
 
 N, D = 50, 8
 
 
 def masks(rates, seeds, count=3, size=N * D, epochs=2):
     """What is kept of ones by each mask, epoch and run; shape: ``(epochs, count, k, size)``."""
-    do = Calls(torch.zeros(1))
+    do = Program(Arena(torch.zeros(1)))
     masking = Masking(rates)
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     noise = Noise(generators, [masking.words(size) for _ in range(count)])

@@ -1,0 +1,128 @@
+"""Epochs of two versions of graphsct, side by side in one run.
+
+``python benchmarks/versions.py OLD`` compares the ``src`` folder of another checkout, such as one
+made by ``git worktree add OLD REVISION``, with that of this one, on the cases of ``graphsct
+bench``.
+Each version runs in a process of its own; they take turns, so that both see the same machine.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parents[1]
+
+
+def serve() -> None:
+    """Make the engines that are asked for, and time their epochs."""
+    import warnings
+
+    warnings.filterwarnings("ignore")
+    import torch
+
+    try:
+        from graphsct.training import timing
+    except ImportError:  # versions before timing moved
+        from graphsct import bench as timing  # type: ignore[attr-defined, no-redef]
+    from graphsct.datasets import load
+
+    epoch: Any = None
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "case" in order:
+            torch.set_num_threads(order["threads"])
+            torch.manual_seed(0)
+            case = timing.Case(*order["case"])
+            engine = timing.make_engine(case, load(case.data), order["control"])
+
+            def epoch(engine: Any = engine) -> None:
+                engine.descend()
+                engine.validate()
+
+            answer = 0.0
+        else:
+            started = time.perf_counter()
+            for _ in range(order["epochs"]):
+                epoch()
+            answer = (time.perf_counter() - started) / order["epochs"]
+        print(json.dumps(answer), flush=True)
+
+
+class Version:
+    """A process that runs one version."""
+
+    def __init__(self, source: Path) -> None:
+        environment = os.environ | {"PYTHONPATH": str(source)}
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--serve"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, **order: Any) -> float:
+        """Send an order, and wait for the answer."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        stdin.write(json.dumps(order) + "\n")
+        stdin.flush()
+        return float(json.loads(stdout.readline()))
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def compare(versions: list[Version], case: list[Any], control: bool, settings: Any) -> list[float]:
+    """Median seconds of an epoch of each version."""
+    for version in versions:
+        version.ask(case=case, control=control, threads=settings.threads)
+    once = max(version.ask(epochs=3) for version in versions)
+    epochs = max(1, round(0.05 / once))
+    turns = max(5, round(settings.seconds / (2 * epochs * once)))
+    times: list[list[float]] = [[] for _ in versions]
+    for turn in range(turns):
+        for i in [0, 1] if turn % 2 else [1, 0]:
+            times[i].append(versions[i].ask(epochs=epochs))
+    return [statistics.median(own) for own in times]
+
+
+def main() -> None:
+    """Compare all cases."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old", type=Path, nargs="?", help="another checkout")
+    parser.add_argument("--cases", default="", help="only those whose name contains this")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each case")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    settings = parser.parse_args()
+    if settings.serve:
+        serve()
+        return
+    from graphsct.training.timing import CASES
+
+    versions = [Version(settings.old.resolve() / "src"), Version(HERE / "src")]
+    ratios = []
+    for case in CASES:
+        for control in (False, True):
+            name = f"{case}{' with control' if control else ''}"
+            if settings.cases in name:
+                old, new = compare(versions, list(case), control, settings)
+                ratios.append(new / old)
+                print(f"{name:36} {1e3 * old:9.3f} ms {1e3 * new:9.3f} ms {new / old:6.3f}")
+                sys.stdout.flush()
+    for version in versions:
+        version.close()
+    mean = statistics.geometric_mean(ratios)
+    print(f"new / old: geometric mean {mean:.3f}, largest {max(ratios):.3f}, {len(ratios)} cases")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Recording a model: its ``forward`` runs once on nodes instead of tensors.
+
+Modules that are known in :data:`MODULES` or describe themselves by ``linear_form`` record
+themselves; all others run as they are, and the functions of PyTorch that they call are recorded by
+:data:`~graphsct.engine.tape.FUNCTIONS`. What neither knows raises
+:class:`~graphsct.engine.tape.Unsupported`, and autograd takes the model.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.engine.dropout import Dropout, Masking
+from graphsct.engine.edge_dropout import DropEdges, PropagateDropped
+from graphsct.engine.elementwise import Concatenation, Largest
+from graphsct.engine.input_layer import Data, Features
+from graphsct.engine.norms import recorder_of_norm
+from graphsct.engine.products import Bias, Matrix, Multiply, linear
+from graphsct.engine.propagation import (
+    AddUnpooled,
+    Coordinates,
+    Pool,
+    PoolLate,
+    Propagate,
+    PropagateLate,
+    Tail,
+)
+from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
+from graphsct.engine.workspace import Workspace
+from graphsct.graph import Graph
+from graphsct.nn.convolution import Convolution, LinearForm
+from graphsct.nn.dropout import drop_edges
+from graphsct.nn.jumping import Jumping
+from graphsct.nn.linear import Linear, dropout
+
+__all__ = ["MODULES", "late_convolutions", "record"]
+
+#: How modules are recorded, by their types: ``recorder(tape, module, *args, **kwargs)``.
+MODULES: dict[type, Callable[..., Any]] = {
+    torch.nn.Identity: lambda tape, module, x: x,
+    Linear: lambda tape, module, x: linear(tape, x, module.weight, module.bias),
+    Jumping: lambda tape, module, layers: _JUMPS[module.mode](layers),
+}
+_JUMPS: dict[str, type[Concatenation | Largest]] = {"cat": Concatenation, "max": Largest}
+
+
+class _Recorder(torch.nn.Module):
+    """Takes the place of a module while a model is recorded."""
+
+    def __init__(self, tape: Tape, module: torch.nn.Module, recorder: Callable[..., Any]) -> None:
+        super().__init__()
+        object.__setattr__(self, "call", lambda *args, **kw: recorder(tape, module, *args, **kw))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Record."""
+        call: Any = self.call
+        return call(*args, **kwargs)
+
+
+def _stand_in(tape: Tape, module: torch.nn.Module) -> torch.nn.Module:
+    """A module whose known parts record themselves, and whose ``forward`` is as it was."""
+    recorder = MODULES.get(type(module)) or recorder_of_norm(module)
+    if isinstance(module, Convolution) and module.linear_form() is not None:
+        recorder = _convolution
+    if recorder is not None:
+        return _Recorder(tape, module, recorder)
+    clone = copy.copy(module)
+    clone.training = tape.training
+    clone._modules = {
+        name: None if part is None else _stand_in(tape, part)
+        for name, part in module._modules.items()
+    }
+    return clone
+
+
+class _TracedGraph(Graph):
+    """A graph whose verbs take nodes, perhaps with edges left out."""
+
+    __torch_function__ = Node.__torch_function__
+
+    def __init__(self, graph: Graph, tape: Tape, dropped: DropEdges | None = None) -> None:
+        self.__dict__.update(graph.__dict__)
+        self.tape, self.dropped = tape, dropped
+        self._coordinates: dict[Any, Coordinates] = {}
+
+    def propagate(self, x: Any) -> Any:
+        """Record a product with the operator."""
+        form = LinearForm(torch.empty(0))
+        if self.dropped is not None:
+            return PropagateDropped(x, None, form, self.dropped)
+        return Propagate(x, None, form, behind=False)
+
+    def pool(self, x: Any) -> Any:
+        """Record the coordinates of features."""
+        return Tail(self.coordinates(x)) if self.tape.coordinates else Pool(x)
+
+    def unpool(self, a: Any) -> Any:
+        """Record features from coordinates."""
+        raise Unsupported("coordinates become features in a control alone")
+
+    def coordinates(self, x: Node) -> Coordinates:
+        """The features with their coordinates behind them, recorded where they were made."""
+        if x not in self._coordinates:
+            self._coordinates[x] = Coordinates(x)
+            self.tape.insert_after(x)
+        return self._coordinates[x]
+
+
+def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
+    """Record a convolution by its linear form, and its control."""
+    given = inspect.signature(conv.forward).bind(*args, **kwargs).arguments
+    x, graph, x_0 = given["x"], given["edge_index"], given.get("x_0")
+    form, control, pooled_0 = conv.linear_form(), conv.control, given.get("pooled_0")
+    if isinstance(x, Data) or not isinstance(graph, _TracedGraph):
+        raise Unsupported("a convolution of the data, or on another graph")
+    matrix = Matrix(tape.workspace.weight(form.weight), form.identity, form.weight_scale)
+    tape.matrices.append(matrix)
+    coefficients = None
+    if control is not None:
+        coefficients = _stand_in(tape, control.coefficients)
+        if control.needs_initial and pooled_0 is None:
+            pooled_0 = graph.pool(x_0)
+    if graph.dropped is not None:
+        z = _add_bias(_propagate_dropped(x, x_0, form, matrix, graph.dropped), form, graph)
+        return z if coefficients is None else AddUnpooled(z, coefficients(Pool(z), pooled_0))
+    if len(tape.matrices) in tape.late:
+        t = Multiply(x, matrix)
+        if coefficients is None:
+            return _add_bias(PropagateLate(t), form, graph)
+        pooled = PoolLate(t)
+        return PropagateLate(t, pooled, coefficients(pooled, pooled_0))
+    start: Any = x_0
+    if control is not None and form.initial:
+        start = graph.coordinates(start)
+    c = Propagate(x, start, form, behind=control is not None)
+    c.number = len(tape.matrices)
+    z = _add_bias(Multiply(c, matrix), form, graph)
+    return z if coefficients is None else AddUnpooled(z, coefficients(Tail(z), pooled_0))
+
+
+def _propagate_dropped(
+    x: Node, x_0: Node | None, form: LinearForm, matrix: Matrix, edges: DropEdges
+) -> Node:
+    if form.initial or form.identity:
+        return Multiply(PropagateDropped(x, x_0, form, edges), matrix)
+    return PropagateDropped(Multiply(x, matrix), None, form, edges)
+
+
+def _add_bias(z: Node, form: LinearForm, graph: _TracedGraph) -> Node:
+    if form.bias is None:
+        return z
+    ones = torch.ones(graph.num_nodes, 1, dtype=graph.dtype)
+    column = Graph.pool(graph, ones).squeeze(1)
+    return Bias(z, z.tape.workspace.weight(form.bias), column)
+
+
+def _dropout(tape: Tape, x: Any, p: float, training: bool, *, kind: str = "nodes") -> Node:
+    masking = tape.next_masking(p) or Masking([p])
+    at_output = kind == "output"
+    return x.drop(masking) if isinstance(x, Data) else Dropout(x, masking, at_output=at_output)
+
+
+def _drop_edges(tape: Tape, graph: Any, p: float, training: bool) -> Graph:
+    return _TracedGraph(
+        tape.workspace.graph, tape, DropEdges(tape, tape.next_masking(p) or Masking([p]))
+    )
+
+
+FUNCTIONS |= {dropout: _dropout, drop_edges: _drop_edges}
+
+
+def record(
+    model: Any,
+    workspace: Workspace,
+    features: Features,
+    rows: Tensor,
+    *,
+    training: bool,
+    maskings: Sequence[Masking] = (),
+    late: Collection[int] = (),
+) -> Tape:
+    """Record the forward pass of a model, up to its scores.
+
+    Args:
+        model: one of k models of one shape
+        workspace: what the tape uses
+        features: the data
+        rows: nodes whose scores are needed; shape: ``(r,)``
+        training: with dropout, and for a backward pass
+        maskings: the rates of all models at each dropout; those of this model if left out
+        late: numbers, from 1, of the convolutions that propagate after their dense product
+
+    Raises:
+        Unsupported: if something in the model cannot be recorded
+    """
+    tape = Tape(workspace, rows, training=training, maskings=maskings, late=late)
+    graph = _TracedGraph(workspace.graph, tape)
+    scores = _stand_in(tape, model)(Data(tape, features), graph)
+    if not isinstance(scores, Multiply) or not isinstance(scores.inputs[0], Node):
+        raise Unsupported("scores that are not those of a linear layer")
+    unused = {name for name, _ in model.named_parameters()} - workspace.used.keys()
+    if unused:
+        raise Unsupported(f"{', '.join(sorted(unused))}: not used by the forward pass")
+    tape.root = scores
+    return tape
+
+
+def late_convolutions(tape: Tape) -> frozenset[int]:
+    """Numbers of the convolutions that are best computed as :class:`PropagateLate`.
+
+    Those are at all rows, and nothing but features times a weight.
+    """
+    tape.plan()
+    return frozenset(
+        node.number
+        for node in tape.nodes
+        if isinstance(node, Propagate) and node.number and node.can_be_late
+    )

@@ -1,0 +1,347 @@
+r"""Sparse products: propagation, and the way into the eigenspace and back.
+
+A convolution with control is, with :math:`\mathbf M = g \mathbf G + u \mathbf I`,
+
+.. math::
+    \mathbf C = \mathbf M \mathbf X + v \mathbf X^0, \qquad
+    \mathbf Z = \mathbf C \mathbf V + \mathbf Q \mathbf A(\mathbf Q^\top \mathbf C \mathbf V)
+
+As :math:`\mathbf Q^\top \mathbf G = \mathbf Q^\top`, coordinates need no propagated features:
+:math:`\mathbf Q^\top \mathbf C = (g + u) \mathbf Q^\top \mathbf X + v \mathbf Q^\top \mathbf X^0`.
+So they go the way of features, as m more rows behind them: one product with :math:`\mathbf V`
+serves both, and on the way back one sparse product with :math:`[\mathbf M \; (g + u) \mathbf Q]`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.engine.operators import Eigenspace, Operators
+from graphsct.engine.program import Program
+from graphsct.engine.tape import Node, Rows
+from graphsct.nn.convolution import LinearForm
+
+__all__ = ["AddUnpooled", "Coordinates", "Pool", "PoolLate", "Propagate", "PropagateLate", "Tail"]
+
+
+def _rows(node: Node) -> Tensor | None:
+    return node.tape.some if node.rows is Rows.SOME else None
+
+
+def _eigenspace(node: Node) -> Eigenspace:
+    """The basis at the rows of a node."""
+    return node.tape.workspace.operators.eigenspace(_rows(node))
+
+
+class Propagate(Node):
+    r"""Propagation before the dense product, :math:`\mathbf C = \mathbf M \mathbf X + v \mathbf
+    X^0`, at the rows that are needed.
+
+    Args:
+        x: the features X
+        start: the initial features :math:`\mathbf X^0`, read if the form has a share of them
+        form: the numbers
+        behind: also compute the coordinates
+    """
+
+    rowwise = False
+    #: Number of the convolution from 1, 0 if it is none.
+    number = 0
+
+    def __init__(self, x: Node, start: Node | None, form: LinearForm, *, behind: bool) -> None:
+        inputs = [x, start] if form.initial and start is not None else [x]
+        super().__init__(x.tape, inputs, x.width)
+        self.form, self.behind = form, behind
+
+    @property
+    def can_have_some(self) -> bool:
+        """The operator has rows."""
+        return True
+
+    def needs(self, index: int) -> Rows:
+        """All features, but initial features of the same rows."""
+        return self.rows if index else Rows.ALL
+
+    def needs_behind(self, index: int) -> bool:
+        """The coordinates of the initial features."""
+        return bool(index) and self.behind
+
+    def folds_scale(self, x: Node) -> bool:
+        return x is self.inputs[0] and x not in self.inputs[1:]
+
+    @property
+    def can_be_late(self) -> bool:
+        """Whether :class:`PropagateLate` can take its place."""
+        pure = self.form._replace(bias=None) == LinearForm(self.form.weight)
+        return pure and self.rows is Rows.ALL and not (self.behind and self.form.bias is not None)
+
+    @property
+    def _operators(self) -> Operators:
+        form, operators = self.form, self.tape.workspace.operators
+        return operators.operators(
+            _rows(self), propagated=form.propagated, kept=form.kept, control=self.behind
+        )
+
+    def forward(self, do: Program) -> None:
+        """One sparse product, and one for the coordinates."""
+        x, *start = self.inputs
+        v = self.form.initial if start else 0
+        first = start[0].head if start else self.head
+        do(
+            torch.addmm,
+            first,
+            self._operators.forward,
+            x.head,
+            beta=v,
+            alpha=x.scale,
+            out=self.head,
+        )
+        if self.behind:
+            scale = (self.form.propagated + self.form.kept) * x.scale
+            before = start[0].tail if start else None
+            everywhere = self.tape.workspace.operators.eigenspace(None)
+            everywhere.pool(do, x.head, self.tail, scale=scale, start=before, v=v)
+
+    def backward(self, do: Program) -> None:
+        x, *start = self.inputs
+        for node in start:
+            node.add_grad(do, self.gradient, self.form.initial)
+        back = self._operators.backward
+        with x.write_grad(do) as out:
+            do(torch.addmm, out, back, self.gradient, beta=0, alpha=x.scale, out=out)
+
+
+class PropagateLate(Node):
+    r"""Propagation after the dense product, at all rows: :math:`\mathbf G \mathbf T + \mathbf Q
+    \mathbf A` with :math:`\mathbf T = \mathbf X \mathbf W`.
+
+    Then nothing but X has to be kept, and the control goes through the convolution's own sparse
+    product in both directions, :math:`[\mathbf G \; \mathbf Q]`.
+
+    Args:
+        t: the features T
+        pooled: their coordinates, if there is a control
+        a: its coefficients A
+    """
+
+    rowwise = False
+
+    def __init__(self, t: Node, pooled: PoolLate | None = None, a: Node | None = None) -> None:
+        super().__init__(t.tape, [t] if a is None else [t, a], t.width)
+        self._pooled = pooled
+
+    def prepare(self) -> None:
+        """Let the coefficients be written behind T, where the product reads them."""
+        t, *a = self.inputs
+        self._written_behind = bool(a) and a[0].may_be_overwritten and not a[0].overwrites
+        if self._written_behind:
+            a[0].goes_behind = t
+
+    @property
+    def _matrix(self) -> Tensor:
+        control = len(self.inputs) > 1
+        return self.tape.workspace.operators.operators(None, control=control).backward
+
+    def forward(self, do: Program) -> None:
+        t, *a = self.inputs
+        if a and not self._written_behind:
+            do(t.tail.copy_, a[0].value)
+        whole = t.out if a else t.head
+        do(torch.addmm, self.head, self._matrix, whole, beta=0, out=self.head)
+
+    def backward(self, do: Program) -> None:
+        """One sparse product, together with that of the coordinates if there are any."""
+        t, *a = self.inputs
+        if self._pooled is not None:
+            with a[0].write_grad(do) as out:
+                _eigenspace(self).pool(do, self.gradient, out)
+            self._pooled.grad_of_whole = do.arena.share(self.grad)
+        else:
+            with t.write_grad(do) as out:
+                do(torch.addmm, out, self._matrix, self.gradient, beta=0, out=out)
+
+
+class PoolLate(Node):
+    """The coordinates of T for :class:`PropagateLate`, whose gradient they share.
+
+    Args:
+        t: the features T
+    """
+
+    rowwise = False
+    grad_of_whole: Any = None
+
+    def __init__(self, t: Node) -> None:
+        super().__init__(t.tape, [t], t.width)
+        self.rows = Rows.COMPONENTS
+
+    def forward(self, do: Program) -> None:
+        _eigenspace(self.inputs[0]).pool(do, self.inputs[0].head, self.out)
+
+    def open_grad(self, do: Program) -> bool:
+        """Behind the gradient of the propagated features."""
+        self.grad = self.grad_of_whole[self.inputs[0].count :]
+        return True
+
+    def backward(self, do: Program) -> None:
+        """One sparse product for the gradients of features and coordinates."""
+        matrix = self.tape.workspace.operators.operators(None, control=True).backward
+        with self.inputs[0].write_grad(do) as out:
+            do(torch.addmm, out, matrix, self.grad_of_whole, beta=0, out=out)
+
+    def no_gradient(self, do: Program) -> None:
+        """The product is still to be done."""
+        self.open_grad(do)
+        do(self.grad.zero_)
+        self.backward(do)
+
+    def release_grad(self, do: Program) -> None:
+        """Let the other gradient go."""
+        do.arena.release(self.grad_of_whole)
+
+
+class Pool(Node):
+    r"""Coordinates of features, :math:`\mathbf Q^\top \mathbf X`."""
+
+    rowwise = False
+
+    def __init__(self, x: Node) -> None:
+        super().__init__(x.tape, [x], x.width)
+        self.rows = Rows.COMPONENTS
+
+    def forward(self, do: Program) -> None:
+        _eigenspace(self.inputs[0]).pool(do, self.inputs[0].head, self.out)
+
+    def backward(self, do: Program) -> None:
+        x = self.inputs[0]
+        if x.grad is None and x.open_grad(do):
+            do(x.gradient.zero_)
+        _eigenspace(x).add(do, self.gradient, x.grad[: x.count])
+
+
+class Coordinates(Node):
+    r"""Features with their coordinates :math:`\mathbf Q^\top \mathbf X` behind them.
+
+    They share the features' array and its gradient where the room behind is free.
+
+    Args:
+        x: the features
+    """
+
+    rowwise = False
+    behind = True
+
+    def __init__(self, x: Node) -> None:
+        super().__init__(x.tape, [x], x.width)
+        self._shares = False
+
+    def allocate(self, do: Program) -> None:
+        """Share the features' array if nothing stands behind them."""
+        x = self.inputs[0]
+        self._shares = id(x.out) not in self.tape.occupied
+        self.out = do.arena.share(x.out) if self._shares else self.new_array(do)
+        self.tape.occupied.add(id(self.out))
+
+    def keeps(self, x: Node) -> bool:
+        """If the array is shared, and kept."""
+        return self.is_kept
+
+    def forward(self, do: Program) -> None:
+        x = self.inputs[0]
+        if not self._shares:
+            do(self.head.copy_, x.head)
+        _eigenspace(self).pool(do, self.head, self.tail)
+
+    def open_grad(self, do: Program) -> bool:
+        """Share the gradient's array, too; what is not written yet is zero."""
+        x: Any = self.inputs[0]
+        if not self._shares:
+            self.grad = self.new_array(do)
+            do(self.grad.zero_)
+            return False
+        fresh = x.grad is None and x.open_grad(do)
+        self.grad = do.arena.share(x.grad)
+        do((self.grad if fresh else self.grad[self.count :]).zero_)
+        return False
+
+    def backward(self, do: Program) -> None:
+        x = self.inputs[0]
+        if not self._shares:
+            x.add_grad(do, self.grad[: self.count])
+        _eigenspace(self).add(do, self.grad[self.count :], x.grad[: self.count])
+
+
+class Tail(Node):
+    """The coordinates behind some features.
+
+    Args:
+        x: the features
+    """
+
+    rowwise = False
+
+    def __init__(self, x: Node) -> None:
+        super().__init__(x.tape, [x], x.width)
+        self.rows = Rows.COMPONENTS
+
+    def keeps(self, x: Node) -> bool:
+        return self.is_kept
+
+    def needs(self, index: int) -> Rows | None:
+        """Coordinates are behind whichever rows there are."""
+        return None
+
+    @property
+    def may_be_overwritten(self) -> bool:
+        """They are still needed as they are."""
+        return False
+
+    def allocate(self, do: Program) -> None:
+        self._whole = do.arena.share(self.inputs[0].out)
+        self.tape.occupied.add(id(self._whole))
+        self.out = self.inputs[0].tail
+
+    def release(self, do: Program) -> None:
+        do.arena.release(self._whole)
+
+    def open_grad(self, do: Program) -> bool:
+        """Behind the gradient of the features."""
+        x = self.inputs[0]
+        fresh = x.open_grad(do) if x.grad is None else not isinstance(x, Coordinates)
+        self.grad = x.grad[x.count :]
+        return fresh
+
+    def no_gradient(self, do: Program) -> None:
+        """Coordinates that nothing depends on have a gradient of zero."""
+        if self.open_grad(do):
+            do(self.grad.zero_)
+
+    def release_grad(self, do: Program) -> None:
+        """It is the features'."""
+
+
+class AddUnpooled(Node):
+    r"""The control added in place, :math:`\mathbf Z + \mathbf Q \mathbf A`.
+
+    Args:
+        z: the features Z
+        a: the coefficients A
+    """
+
+    def __init__(self, z: Node, a: Node) -> None:
+        super().__init__(z.tape, [z, a], z.width)
+
+    def allocate(self, do: Program) -> None:
+        self.out = do.arena.share(self.inputs[0].out)
+
+    def forward(self, do: Program) -> None:
+        _eigenspace(self).add(do, self.inputs[1].value, self.head)
+
+    def backward(self, do: Program) -> None:
+        z, a = self.inputs
+        with a.write_grad(do) as out:
+            _eigenspace(self).pool(do, self.gradient, out)
+        z.take_grad(do, self)

@@ -1,0 +1,450 @@
+r"""A tape: the operations of a forward pass in order, from which the backward pass is read.
+
+An operation is a :class:`Node`. It knows how to compute its output from its inputs, and how to
+turn the gradient of its output into gradients of its inputs (its vector-Jacobian product). That is
+all; the tape decides which rows are computed, where arrays come from and go to, and in which order
+gradients are accumulated.
+
+Features of k runs stand side by side, ``(rows, k * width)``: one sparse product serves all runs,
+and dense products are batched. Where a model has controls, arrays of features have m more rows
+behind them, for the coordinates :math:`\mathbf Q^\top \mathbf X`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from graphsct.engine.program import Program
+from graphsct.engine.workspace import Workspace
+
+if TYPE_CHECKING:
+    from graphsct.engine.dropout import Masking, Noise
+    from graphsct.engine.products import Matrix
+
+__all__ = ["FUNCTIONS", "Gather", "Node", "Rows", "Tape", "Unsupported", "flatten"]
+
+#: How calls of PyTorch's functions on nodes are recorded: ``recorder(tape, *args, **kwargs)``.
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+class Unsupported(Exception):  # noqa: N818, it is no error: autograd takes over
+    """The tape cannot record a model, which then is trained by autograd."""
+
+
+class Rows(Enum):
+    """Which rows an array has."""
+
+    ALL = "all nodes"
+    SOME = "the nodes whose labels are looked at"
+    COMPONENTS = "the connected components"
+
+
+class Node:
+    """One operation, its output and the gradient of its output.
+
+    Nodes take the place of tensors while a model's ``forward`` is recorded: functions of PyTorch
+    in :data:`FUNCTIONS` accept them.
+
+    Args:
+        tape: the tape to record on
+        inputs: the nodes it reads
+        width: number of channels of one run
+    """
+
+    #: Whether each row of the output depends on the same row of the inputs alone.
+    rowwise = True
+    #: Whether the output may be written over the first input.
+    overwrites = False
+    #: Whether the coordinates behind the output are part of it.
+    behind = False
+    #: Whether the backward pass multiplies by :attr:`grad_scale` and leaves the gradient as it is.
+    folds_grad_scale = False
+    #: Whether an input gets no gradient where it is zero.
+    stops_at_zero = False
+    #: Whether another node still reads the gradient, so that it must not be changed in place.
+    borrows_grad = False
+
+    def __init__(self, tape: Tape, inputs: Sequence[Node], width: int) -> None:
+        self.tape, self.inputs, self.width = tape, tuple(inputs), width
+        of_components = bool(inputs) and all(x.rows is Rows.COMPONENTS for x in inputs)
+        self.rows: Rows = Rows.COMPONENTS if of_components else Rows.ALL
+        self.consumers: list[Node] = []
+        #: What the output still has to be multiplied by; its readers do so.
+        self.scale = 1.0
+        #: The same for the gradient.
+        self.grad_scale = 1.0
+        #: The node behind whose output this one is written, if not into an array of its own.
+        self.goes_behind: Node | None = None
+        self.out: Any = None
+        self.grad: Any = None
+        tape.nodes.append(self)
+
+    # What the tape asks
+
+    @property
+    def can_have_some(self) -> bool:
+        """Whether the output can be computed at some rows alone."""
+        return self.rowwise
+
+    def needs(self, index: int) -> Rows | None:
+        """The rows of an input that this node is computed from, ``None`` if any will do."""
+        if self.inputs[index].rows is Rows.COMPONENTS:
+            return Rows.COMPONENTS
+        return self.rows if self.rowwise else Rows.ALL
+
+    def needs_behind(self, index: int) -> bool:
+        """Whether the coordinates behind an input are read, too."""
+        return False
+
+    @property
+    def keeps_output(self) -> bool:
+        """Whether the backward pass reads the output."""
+        return False
+
+    def keeps(self, x: Node) -> bool:
+        """Whether the backward pass reads the output of this input."""
+        return False
+
+    def folds_scale(self, x: Node) -> bool:
+        """Whether an input's :attr:`scale` is multiplied by here."""
+        return False
+
+    def prepare(self) -> None:
+        """Settle what depends on the consumers, before any array is taken."""
+
+    def forward(self, do: Program) -> None:
+        """Add the calls that compute the output from the inputs."""
+
+    def backward(self, do: Program) -> None:
+        """Add the calls that pass the gradient on to the inputs."""
+
+    def no_gradient(self, do: Program) -> None:
+        """Add the calls for an output that the loss does not depend on."""
+
+    # Arrays
+
+    @property
+    def count(self) -> int:
+        """Number of rows, without those of coordinates."""
+        return self.tape.count(self.rows)
+
+    def _extent(self, array: Tensor) -> Tensor:
+        return array[: self.count + self.tape.coordinates] if self.behind else array[: self.count]
+
+    @property
+    def value(self) -> Tensor:
+        """The output, with its coordinates if they are part of it."""
+        return self._extent(self.out)
+
+    @property
+    def head(self) -> Tensor:
+        """The output without coordinates; shape: ``(rows, k * width)``."""
+        out: Tensor = self.out[: self.count]
+        return out
+
+    @property
+    def tail(self) -> Tensor:
+        """Room for coordinates behind the output; shape: ``(m, k * width)``."""
+        out: Tensor = self.out[self.count :]
+        return out
+
+    @property
+    def gradient(self) -> Tensor:
+        """Gradient of :attr:`value`."""
+        return self._extent(self.grad)
+
+    def runs(self, array: Tensor) -> Tensor:
+        """An array of this node's width with an axis for the runs; shape: ``(rows, k, width)``."""
+        return array.view(len(array), self.tape.k, self.width)
+
+    def new_array(self, do: Program) -> Tensor:
+        """An array that the output, or its gradient, fits into."""
+        behind = 0 if self.rows is Rows.COMPONENTS else self.tape.coordinates
+        return do.arena.take(self.count + behind, self.tape.k * self.width)
+
+    def allocate(self, do: Program) -> None:
+        """Give the output an array: that of the first input if it may be overwritten."""
+        if self.goes_behind is not None:
+            self.out = self.goes_behind.tail
+        elif self.overwrites and self.inputs[0].may_be_overwritten:
+            self.out = do.arena.share(self.inputs[0].out)
+        else:
+            self.out = self.new_array(do)
+
+    @property
+    def may_be_overwritten(self) -> bool:
+        """Whether nobody but the only consumer reads the output."""
+        return len(self.consumers) == 1 and not self.is_kept
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the backward pass reads the output."""
+        return self.tape.training and (
+            self.keeps_output or any(consumer.keeps(self) for consumer in self.consumers)
+        )
+
+    def release(self, do: Program) -> None:
+        """Give the output's array back."""
+        if self.goes_behind is None:
+            do.arena.release(self.out)
+
+    # Gradients
+
+    def open_grad(self, do: Program) -> bool:
+        """Make room for the gradient; whether the first one overwrites what is there."""
+        self.grad = self.new_array(do)
+        return True
+
+    def write_grad(self, do: Program) -> AbstractContextManager[Tensor]:
+        """Where to write a gradient of the output; it is added if there is one already."""
+        return self._writing(do)
+
+    @contextmanager
+    def _writing(self, do: Program) -> Iterator[Tensor]:
+        if self.grad is None and self.open_grad(do):
+            yield self.gradient
+        else:
+            array = do.arena.take(*self.gradient.shape)
+            yield array
+            do(self.gradient.add_, array)
+            do.arena.release(array)
+
+    def add_grad(self, do: Program, gradient: Tensor, scale: float = 1.0) -> None:
+        """Add a gradient of the output times a number."""
+        if self.grad is None and self.open_grad(do):
+            do(torch.mul, gradient, scale, out=self.gradient)
+        else:
+            do(self.gradient.add_, gradient, alpha=scale)
+
+    def take_grad(self, do: Program, node: Node, scale: float = 1.0) -> None:
+        """Take over the gradient of a node that is done with it, times a number."""
+        own_array = type(self).open_grad is Node.open_grad
+        if self.grad is None and own_array and (scale == 1 or self.folds_grad_scale):
+            self.grad, self.grad_scale = do.arena.share(node.grad), scale
+        else:
+            self.add_grad(do, node.gradient[: self.count], scale)
+
+    def release_grad(self, do: Program) -> None:
+        """Give the gradient's array back."""
+        do.arena.release(self.grad)
+
+    # Recording
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        recorder = FUNCTIONS.get(func)
+        if recorder is None:
+            raise Unsupported(f"{getattr(func, '__name__', func)} is not recorded")
+        values = flatten([*args, *(kwargs or {}).values()])
+        tape = next(value.tape for value in values if hasattr(value, "tape"))
+        return recorder(tape, *args, **(kwargs or {}))
+
+    def __add__(self, other: Any) -> Any:
+        return FUNCTIONS[torch.add](self.tape, self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return FUNCTIONS[torch.mul](self.tape, self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """That of one run."""
+        return self.count, self.width
+
+    def dim(self) -> int:
+        """Number of axes."""
+        return 2
+
+
+def flatten(values: Sequence[Any]) -> Iterator[Any]:
+    """The values of nested lists and tuples."""
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from flatten(value)
+        else:
+            yield value
+
+
+class Gather(Node):
+    """The rows of :attr:`Rows.SOME` of a node that is computed at all rows.
+
+    Args:
+        x: what to take them from
+        behind: also take the coordinates behind it
+    """
+
+    def __init__(self, x: Node, *, behind: bool = False) -> None:
+        super().__init__(x.tape, [x], x.width)
+        self.rows, self.behind = Rows.SOME, behind
+        n = x.tape.count(Rows.ALL)
+        coordinates = torch.arange(n, n + (x.tape.coordinates if behind else 0))
+        self._index = torch.cat([x.tape.some, coordinates])
+
+    def needs(self, index: int) -> Rows:
+        """All of them."""
+        return Rows.ALL
+
+    def forward(self, do: Program) -> None:
+        do(torch.index_select, self.inputs[0].out, 0, self._index, out=self.value)
+
+    def open_grad(self, do: Program) -> bool:
+        """Gradients go to the rows of the input's gradient at once."""
+        x: Any = self.inputs[0]
+        fresh = x.grad is None and x.open_grad(do)
+        if fresh:
+            do(x.grad.zero_)
+        return False
+
+    @contextmanager
+    def _writing(self, do: Program) -> Iterator[Tensor]:
+        array = do.arena.take(*self.value.shape)
+        yield array
+        self.add_grad(do, array)
+        do.arena.release(array)
+
+    def add_grad(self, do: Program, gradient: Tensor, scale: float = 1.0) -> None:
+        """Add to the rows of the input's gradient."""
+        self.open_grad(do)
+        index = self._index[: len(gradient)]
+        do(self.inputs[0].grad.index_add_, 0, index, gradient, alpha=scale)
+
+
+class Tape:
+    """The operations of one forward pass of k runs.
+
+    Args:
+        workspace: what the tapes of an engine share
+        some: nodes whose labels are looked at; shape: ``(r,)``
+        training: whether there will be a backward pass
+        maskings: the rates of all runs at each dropout
+        late: numbers of the convolutions that propagate after their dense product
+    """
+
+    #: What the tape ends with.
+    root: Node
+    #: Random numbers of dropout.
+    noise: Noise
+    #: Where each run finds its random numbers of the rows before the output, if runs differ in
+    #: these; shape: ``(k, r)``.
+    order: Tensor | None = None
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        some: Tensor,
+        *,
+        training: bool,
+        maskings: Sequence[Masking] = (),
+        late: Collection[int] = (),
+    ) -> None:
+        self.workspace, self.some, self.training, self.late = workspace, some, training, late
+        self.k, self.coordinates = workspace.weights.runs, workspace.coordinates
+        self.nodes: list[Node] = []
+        #: What convolutions multiply by.
+        self.matrices: list[Matrix] = []
+        #: The rates of dropout of the recorded model.
+        self.rates: list[float] = []
+        self._maskings = maskings
+        #: Arrays behind whose features coordinates stand, by their ids.
+        self.occupied: set[int] = set()
+        graph = workspace.graph
+        counts = graph.num_nodes, len(some), graph.num_components
+        self._counts = dict(zip(Rows, counts, strict=True))
+
+    def next_masking(self, rate: float) -> Masking | None:
+        """The rates of all runs at the next dropout, whose rate in the recorded model is given."""
+        self.rates.append(rate)
+        return self._maskings[len(self.rates) - 1] if self._maskings else None
+
+    def count(self, rows: Rows) -> int:
+        """How many rows there are."""
+        return self._counts[rows]
+
+    def insert_after(self, x: Node) -> None:
+        """Move the node that was recorded last to directly behind another one."""
+        self.nodes.insert(self.nodes.index(x) + 1, self.nodes.pop())
+
+    def plan(self) -> None:
+        """Drop what the root does not depend on, and decide which rows are computed."""
+        used: set[Node] = {self.root}
+        for node in reversed(self.nodes):
+            if node in used:
+                used.update(node.inputs)
+        self.nodes = [node for node in self.nodes if node in used]
+        self._choose_rows()
+        self._gather_rows()
+        for node in self.nodes:
+            node.consumers = []
+        for node in self.nodes:
+            for x in dict.fromkeys(node.inputs):
+                x.consumers.append(node)
+
+    def _choose_rows(self) -> None:
+        """From the last node on, a node is computed at some rows if nobody needs the others."""
+        wanted: dict[Node, set[Rows]] = {self.root: {Rows.SOME}}
+        for node in reversed(self.nodes):
+            if node.rows is Rows.ALL and wanted[node] == {Rows.SOME} and node.can_have_some:
+                node.rows = Rows.SOME
+            for index, x in enumerate(node.inputs):
+                rows = node.needs(index)
+                wanted.setdefault(x, set()).update([] if rows is None else [rows])
+
+    def _gather_rows(self) -> None:
+        """Put a :class:`Gather` between a node at all rows and those who need some of them."""
+        gathered: dict[tuple[Node, bool], Node] = {}
+        for node in list(self.nodes):
+            inputs = list(node.inputs)
+            for index, x in enumerate(node.inputs):
+                if x.rows is Rows.ALL and node.needs(index) is Rows.SOME:
+                    key = x, node.needs_behind(index)
+                    if key not in gathered:
+                        gathered[key] = Gather(x, behind=key[1])
+                        self.nodes.insert(self.nodes.index(node), self.nodes.pop())
+                    inputs[index] = gathered[key]
+            node.inputs = tuple(inputs)
+
+    def end_with(self, node: Node) -> None:
+        """Let the tape end with a node that was recorded last, and plan."""
+        self.root = node
+        self.plan()
+
+    def emit(self, do: Program) -> None:
+        """Add the calls of the forward pass, and in training those of the backward pass."""
+        self.emit_forward(do)
+        if self.training:
+            self.emit_backward(do)
+
+    def emit_forward(self, do: Program) -> None:
+        """Add the calls of the forward pass."""
+        for node in self.nodes:
+            node.prepare()
+        left = {node: len(node.consumers) for node in self.nodes}
+        for node in self.nodes:
+            node.allocate(do)
+            node.forward(do)
+            for x in dict.fromkeys(node.inputs):
+                left[x] -= 1
+                if not left[x] and not x.is_kept:
+                    x.release(do)
+
+    def emit_backward(self, do: Program) -> None:
+        """Add the calls of the backward pass: the tape read from its end."""
+        for node in reversed(self.nodes):
+            if node.grad is None and node.consumers:
+                node.no_gradient(do)
+            else:
+                node.backward(do)
+            if node.grad is not None:
+                node.release_grad(do)
+            if node.is_kept:
+                node.release(do)

@@ -1,0 +1,74 @@
+"""What the tapes of an engine share: the graph with its sparse operators, weights and features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.engine.operators import Eigenspace, Operators
+from graphsct.engine.weights import Weight, Weights
+from graphsct.graph import Graph
+
+__all__ = ["GraphOperators", "Workspace"]
+
+
+class GraphOperators:
+    """The sparse matrices of a graph, made when they are first asked for.
+
+    Args:
+        graph: the graph
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._kept: dict[Any, Any] = {}
+
+    def eigenspace(self, rows: Tensor | None) -> Eigenspace:
+        """The basis at these rows, at all if ``None``."""
+        key = "eigenspace", id(rows)
+        if key not in self._kept:
+            every = torch.arange(self.graph.num_nodes)
+            self._kept[key] = Eigenspace(self.graph, every if rows is None else rows), rows
+        found: Eigenspace = self._kept[key][0]
+        return found
+
+    def operators(self, rows: Tensor | None, **form: Any) -> Operators:
+        """The operators with these numbers at these rows, at all if ``None``."""
+        key = "operators", id(rows), tuple(form.items())
+        if key not in self._kept:
+            self._kept[key] = Operators(self.graph, rows, **form), rows  # rows keep their id
+        found: Operators = self._kept[key][0]
+        return found
+
+
+class Workspace:
+    """What the tapes of an engine share.
+
+    Args:
+        operators: those of the graph
+        weights: of all runs
+        model: the one that is recorded
+    """
+
+    def __init__(self, operators: GraphOperators, weights: Weights, model: torch.nn.Module) -> None:
+        self.operators, self.graph, self.weights = operators, operators.graph, weights
+        named = [*model.named_parameters(), *model.named_buffers()]
+        self._names = {id(tensor): name for name, tensor in named}
+        controls = any(getattr(part, "control", None) is not None for part in model.modules())
+        #: Rows behind features: the number of components if there are controls, else 0.
+        self.coordinates = self.graph.num_components if controls else 0
+        #: The parameters that were used, by name.
+        self.used: dict[str, Weight] = {}
+
+    def weight(self, parameter: Tensor) -> Weight:
+        """The weight of all runs that a parameter of the recorded model stands for."""
+        name = self._names[id(parameter)]
+        if name not in self.used:
+            self.used[name] = Weight(self.weights, name)
+        return self.used[name]
+
+    def buffer(self, tensor: Tensor) -> Tensor:
+        """The values of all runs that a buffer of the recorded model stands for."""
+        return self.weights.value[self._names[id(tensor)]]
