@@ -21,6 +21,25 @@ CASES += [
     dict(depth=2, hidden=6, dropout=dropout, conv_dropout=conv_dropout)
     for dropout, conv_dropout in product((0.0, 0.5), (0.0, 0.6))
 ]
+#: What the engine and autograd can do, besides: norms, connections, edges left out.
+ENGINE_CASES = [
+    dict(control=control, depth=3, hidden=6, dropout=0.5, conv_dropout=0.3, **more)
+    for control in (None, "pooled", "gated")
+    for more in (
+        *(
+            dict(norm=norm)
+            for norm in ("BatchNorm", "LayerNorm", "PairNorm", "MeanSubtractionNorm")
+        ),
+        dict(activation="silu"),
+        dict(options={"residual": True}),
+        dict(options={"residual": True}, norm="BatchNorm", activation="leaky_relu"),
+        dict(options={"jumping": "cat"}),
+        dict(options={"jumping": "max"}),
+        dict(options={"edge_dropout": 0.3}),
+        dict(options={"edge_dropout": 0.5}, model="gcnii"),
+        dict(options={"edge_dropout": 0.5}, model="egnn"),
+    )
+]
 
 
 def name_of(case):

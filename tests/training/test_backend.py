@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from backends import CASES, CONFIG, build, check_losses, losses, make_data, name_of
+from backends import CASES, CONFIG, ENGINE_CASES, build, check_losses, losses, make_data, name_of
 
 from graphsct.training.autograd import Autograd
 from graphsct.training.backend import EngineBackend, choose_backend
@@ -24,7 +24,7 @@ def own(data):
     return SplitData.of(data)
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", [*CASES, *ENGINE_CASES], ids=name_of)
 def test_the_engine_and_autograd_give_the_same_losses(data, own, case):
     by_engine, engine = losses(build(data, case), own)
     by_autograd, _ = losses(build(data, case), own, Autograd)
@@ -101,7 +101,7 @@ def test_the_fastest_backend_that_fits_is_chosen(data, own):
     model = build(data, CASES[0])
     assert choose_backend(model, own) is EngineBackend
     assert choose_backend(build(data, CASES[0], hooked=True), own) is Autograd
-    assert choose_backend(build(data, {**CASES[0], "norm": "BatchNorm"}), own) is Autograd
+    assert choose_backend(build(data, {**CASES[0], "norm": "GraphNorm"}), own) is Autograd
     sample = replace(own, edges=(data.graph.subgraph(torch.arange(80)),))
     assert choose_backend(model, sample) is Autograd
 

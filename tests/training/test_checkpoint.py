@@ -22,7 +22,7 @@ CONFIG = TrainConfig(epochs=40, checkpoint_every=5)
 
 def build(**settings):
     with seeded(0):
-        settings = {"hidden": 8, "control": "pooled", "norm": "BatchNorm", **settings}
+        settings = {"hidden": 8, "control": "pooled", "norm": "GraphNorm", **settings}
         return ModelConfig(**settings).build(datasets.demo())
 
 

@@ -317,7 +317,7 @@ def test_twins_by_autograd_may_end_at_different_epochs(data):
     configs = [replace(CONFIG, seed=seed, select=rule, patience=5) for seed, rule in cases]
 
     def models():
-        return build(data, [seed for seed, _ in cases], norm="BatchNorm", depth=3)
+        return build(data, [seed for seed, _ in cases], norm="GraphNorm", depth=3)
 
     trained = models()
     together = fit_many(trained, data, configs)
