@@ -58,6 +58,11 @@ def fit(
         raise ModelError(
             f"{type(model).__name__} is not of graphsct.nn; only these know how to share a graph"
         )
+    if model.edge_dropout:
+        raise ModelError(
+            f"edge_dropout is {model.edge_dropout}, but a process has its own rows of the graph "
+            "and cannot leave out edges of the whole; set edge_dropout=0.0, or train in one process"
+        )
     known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
     own = fingerprint(model, known, config)
     make_global(model)

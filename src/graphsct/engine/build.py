@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -112,9 +113,14 @@ class _TracedGraph(Graph):
         return self._coordinates[x]
 
 
+@cache
+def _signature(forward: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(forward)
+
+
 def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
     """Record a convolution by its linear form, and its control."""
-    given = inspect.signature(conv.forward).bind(*args, **kwargs).arguments
+    given = _signature(type(conv).forward).bind(conv, *args, **kwargs).arguments
     x, graph, x_0 = given["x"], given["edge_index"], given.get("x_0")
     form, control, pooled_0 = conv.linear_form(), conv.control, given.get("pooled_0")
     if isinstance(x, Data) or not isinstance(graph, _TracedGraph):

@@ -148,32 +148,34 @@ def train_many(
 ) -> list[Run]:
     """Train jobs, those of one shape together; the arguments are those of :func:`fit_many`."""
     runs: dict[int, Run] = {}
-    batches = list(_batches(jobs, at_once))
+    stackable = [choose_backend(job.model, job.data) is EngineBackend for job in jobs]
+    batches = list(_batches(jobs, stackable, at_once))
+    aside = [
+        batch for batch in batches if all(stackable[i] and _may_go_aside(jobs[i]) for i in batch)
+    ]
     with interruptible() as asked:
-        for numbers, made in _train_batches(jobs, batches, progress, asked):
+        for numbers, made in _train_batches(jobs, batches, aside, progress, asked):
             if made:
                 runs |= zip(numbers, made, strict=True)
     return [runs[i] for i in sorted(runs)]
 
 
-def _batches(jobs: Sequence[Job], at_once: int | None) -> Iterator[list[int]]:
+def _batches(
+    jobs: Sequence[Job], stackable: Sequence[bool], at_once: int | None
+) -> Iterator[list[int]]:
     """Numbers of jobs to train together: as many of a shape as there is room for."""
     shapes: dict[tuple[bool, Hashable], list[int]] = defaultdict(list)
     for i, job in enumerate(jobs):
         if job.store is not None and job.store.begun:
             yield [i]
         else:
-            stacked = _is_stackable(job)
+            stacked = stackable[i]
             key = shape_of(job.model, job.config) if stacked else (type(job.model),)
             shapes[stacked, key].append(i)
     for (stacked, _), alike in shapes.items():
         first = jobs[alike[0]]
-        most = (at_once or room(first.model, first.data)) if stacked else 1
+        most = (at_once or _room(first.model, first.data)) if stacked else 1
         yield from _parts(_twins(alike, jobs), most)
-
-
-def _is_stackable(job: Job) -> bool:
-    return choose_backend(job.model, job.data) is EngineBackend
 
 
 def _twins(runs: list[int], jobs: Sequence[Job]) -> list[list[int]]:
@@ -195,6 +197,7 @@ def _parts(groups: list[list[int]], most: int) -> list[list[int]]:
 def _train_batches(
     jobs: Sequence[Job],
     batches: list[list[int]],
+    aside: list[list[int]],
     progress: Progress | None,
     asked: Callable[[], bool],
 ) -> Iterator[tuple[list[int], list[Run]]]:
@@ -214,7 +217,6 @@ def _train_batches(
         own = [jobs[i] for i in batch]
         return batch, [] if stop() else train(own, progress=progress, stop=stop)
 
-    aside = [batch for batch in batches if all(_may_go_aside(jobs[i]) for i in batch)]
     if min(threads, len(aside)) < 2:
         aside = []
     yield from (run(batch) for batch in batches if batch not in aside)
@@ -231,15 +233,21 @@ def _train_batches(
 
 
 def _may_go_aside(job: Job) -> bool:
-    return _is_stackable(job) and not job.callbacks and _size(job.model, job.data) <= _LARGE
+    return not job.callbacks and _size(job.model, job.data) <= _LARGE
 
 
 def room(model: torch.nn.Module, data: TrainingData) -> int:
     """How many runs of a shape stay near the processor; one if they cannot be stacked."""
     if choose_backend(model, data) is not EngineBackend:
         return 1
+    return _room(model, data)
+
+
+def _room(model: torch.nn.Module, data: TrainingData) -> int:
     return max(1, _NEAR // _size(model, data))
 
 
-def _size(model: Any, data: TrainingData) -> int:
-    return len(data.y) * int(model.hidden_channels)
+def _size(model: torch.nn.Module, data: TrainingData) -> int:
+    """How many numbers the hidden features of a run have."""
+    widths = [min(weight.shape) for weight in model.parameters() if weight.dim() == 2]
+    return len(data.y) * max(widths, default=1)
