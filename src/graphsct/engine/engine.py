@@ -28,7 +28,7 @@ from graphsct.engine.workspace import GraphOperators, Workspace
 from graphsct.graph import Graph
 from graphsct.nn.model import Model
 
-__all__ = ["LITTLE", "Engine", "supports"]
+__all__ = ["LITTLE", "Engine", "refusal", "supports"]
 
 #: Multiplications in the largest matrix product of a layer up to which threads that share it wait
 #: for each other longer than they work.
@@ -38,25 +38,33 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_
 
 
 def supports(model: torch.nn.Module, x: Tensor, graph: Graph) -> bool:
-    """Whether a model can be recorded on these data, and nobody listens inside it."""
+    """Whether the engine can train a model on these data."""
+    return refusal(model, x, graph) is None
+
+
+def refusal(model: torch.nn.Module, x: Tensor, graph: Graph) -> str | None:
+    """Why the engine cannot train a model on these data, ``None`` if it can."""
+    named = dict(model.named_parameters(remove_duplicate=False))
+    tensors = [*model.parameters(), *model.buffers(), x, graph.degree]
     if any(getattr(part, hooks, None) for part in model.modules() for hooks in _HOOKS):
-        return False
-    tensors = [*model.parameters(), *model.buffers(), x]
-    if any(tensor.device.type != "cpu" for tensor in tensors) or graph.device.type != "cpu":
-        return False
+        return "it has hooks"
+    if any(tensor.device.type != "cpu" for tensor in tensors):
+        return "it is not on the CPU"
+    if not all(weight.requires_grad for weight in named.values()):
+        return "some of its weights are frozen"
+    if len(named) > len({id(weight) for weight in named.values()}):
+        return "some of its weights have two names"
     if getattr(type(model), "penalty", Model.penalty) not in PENALTIES:
-        return False
-    if not all(weight.requires_grad for weight in model.parameters()):
-        return False
-    weights, operators = Weights.view(model), GraphOperators(graph)
+        return "its penalty is its own"
     try:
+        weights, operators = Weights.view(model), GraphOperators(graph)
         for training in (True, False):
             workspace = Workspace(operators, weights, model)
             rows = torch.arange(graph.num_nodes)
             record(model, workspace, Features(x, 1), rows, training=training)
-    except Exception:  # whatever a forward pass that was written for tensors says to nodes
-        return False
-    return True
+    except Exception as error:  # whatever a forward pass that was written for tensors says to nodes
+        return f"its forward pass cannot be recorded ({error})"
+    return None
 
 
 class Engine:
