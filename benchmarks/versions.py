@@ -1,4 +1,4 @@
-"""Epochs of two versions of graphsct, side by side in one run.
+"""Epochs, or ten whole runs, of two versions of graphsct, side by side.
 
 ``python benchmarks/versions.py OLD`` compares the ``src`` folder of another checkout, such as one
 made by ``git worktree add OLD REVISION``, with that of this one, on the cases of ``graphsct
@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,27 +31,46 @@ def serve() -> None:
         from graphsct.training import timing
     except ImportError:  # versions before timing moved
         from graphsct import bench as timing  # type: ignore[attr-defined, no-redef]
+    import graphsct
     from graphsct.datasets import load
+    from graphsct.training import ModelConfig, TrainConfig
 
-    epoch: Any = None
+    def many(case: Any, control: bool) -> Callable[[], object]:
+        """Ten runs at once, from the models to the test accuracies."""
+        data, kind = load(case.data), {"gcn": "pooled", "gcnii": "gated"}[case.model]
+        settings = dict(model=case.model, depth=case.layers, hidden=case.width)
+        config = ModelConfig(**settings, control=kind if control else None)
+        configs = [TrainConfig(epochs=50, seed=seed) for seed in range(10)]
+        splits = [0 if len(data.splits) > 1 else None] * 10
+
+        def run() -> object:
+            models = [config.build(data) for _ in configs]
+            return graphsct.fit_many(models, data, configs, splits=splits)
+
+        return run
+
+    job: Any = None
     for line in sys.stdin:
         order = json.loads(line)
         if "case" in order:
             torch.set_num_threads(order["threads"])
             torch.manual_seed(0)
             case = timing.Case(*order["case"])
-            engine = timing.make_engine(case, load(case.data), order["control"])
+            if order["many"]:
+                job = many(case, order["control"])
+            else:
+                engine = timing.make_engine(case, load(case.data), order["control"])
 
-            def epoch(engine: Any = engine) -> None:
-                engine.descend()
-                engine.validate()
+                def job(engine: Any = engine) -> None:
+                    engine.descend()
+                    engine.validate()
 
             answer = 0.0
         else:
             started = time.perf_counter()
-            for _ in range(order["epochs"]):
-                epoch()
-            answer = (time.perf_counter() - started) / order["epochs"]
+            for _ in range(order["times"]):
+                job()
+            answer = (time.perf_counter() - started) / order["times"]
         print(json.dumps(answer), flush=True)
 
 
@@ -81,17 +101,17 @@ class Version:
 
 
 def compare(versions: list[Version], case: list[Any], control: bool, settings: Any) -> list[float]:
-    """Median seconds of an epoch of each version."""
+    """Median seconds of each version."""
     for version in versions:
-        version.ask(case=case, control=control, threads=settings.threads)
-    once = max(version.ask(epochs=3) for version in versions)
-    epochs = max(1, round(0.05 / once))
-    turns = max(5, round(settings.seconds / (2 * epochs * once)))
-    times: list[list[float]] = [[] for _ in versions]
+        version.ask(case=case, control=control, threads=settings.threads, many=settings.many)
+    once = max(version.ask(times=1 if settings.many else 3) for version in versions)
+    times = max(1, round(0.05 / once))
+    turns = max(5, round(settings.seconds / (2 * times * once)))
+    seen: list[list[float]] = [[] for _ in versions]
     for turn in range(turns):
         for i in [0, 1] if turn % 2 else [1, 0]:
-            times[i].append(versions[i].ask(epochs=epochs))
-    return [statistics.median(own) for own in times]
+            seen[i].append(versions[i].ask(times=times))
+    return [statistics.median(own) for own in seen]
 
 
 def main() -> None:
@@ -101,6 +121,7 @@ def main() -> None:
     parser.add_argument("--cases", default="", help="only those whose name contains this")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each case")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--many", action="store_true", help="ten runs of 50 epochs by fit_many")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     settings = parser.parse_args()
     if settings.serve:

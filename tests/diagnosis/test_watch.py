@@ -119,5 +119,5 @@ def test_it_leaves_the_engine_in_place(data, make, tmp_path):
 
     model = make()
     Watch(model, data, tmp_path)
-    assert supports(model)
+    assert supports(model, data.x, data.graph)
     assert torch.is_grad_enabled()

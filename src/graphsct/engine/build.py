@@ -40,7 +40,10 @@ from graphsct.nn.dropout import drop_edges
 from graphsct.nn.jumping import Jumping
 from graphsct.nn.linear import Linear, dropout
 
-__all__ = ["MODULES", "late_convolutions", "record"]
+__all__ = ["DIFFERING", "MODULES", "late_convolutions", "record"]
+
+#: Attributes in which models that are recorded together may differ: rates of dropout.
+DIFFERING = ("dropout", "conv_dropout")
 
 #: How modules are recorded, by their types: ``recorder(tape, module, *args, **kwargs)``.
 MODULES: dict[type, Callable[..., Any]] = {
@@ -166,48 +169,65 @@ def _add_bias(z: Node, form: LinearForm, graph: _TracedGraph) -> Node:
     return Bias(z, z.tape.workspace.weight(form.bias), column)
 
 
+class _Rate(float):
+    """A rate of dropout in which models may differ, and the name of its attribute."""
+
+    name: str
+
+
+def _name_rates(model: torch.nn.Module) -> None:
+    """Let a model's rates of dropout tell their names."""
+    for name in DIFFERING:
+        value = vars(model).get(name)
+        if isinstance(value, float):
+            rate = _Rate(value)
+            rate.name = name
+            setattr(model, name, rate)
+
+
+def _masking(tape: Tape, p: float) -> Masking:
+    name = getattr(p, "name", None)
+    return Masking([p if name is None else getattr(model, name) for model in tape.models])
+
+
 def _dropout(tape: Tape, x: Any, p: float, training: bool, *, kind: str = "nodes") -> Node:
-    masking = tape.next_masking(p) or Masking([p])
-    at_output = kind == "output"
+    masking, at_output = _masking(tape, p), kind == "output"
     return x.drop(masking) if isinstance(x, Data) else Dropout(x, masking, at_output=at_output)
 
 
 def _drop_edges(tape: Tape, graph: Any, p: float, training: bool) -> Graph:
-    return _TracedGraph(
-        tape.workspace.graph, tape, DropEdges(tape, tape.next_masking(p) or Masking([p]))
-    )
+    return _TracedGraph(tape.workspace.graph, tape, DropEdges(tape, _masking(tape, p)))
 
 
 FUNCTIONS |= {dropout: _dropout, drop_edges: _drop_edges}
 
 
 def record(
-    model: Any,
+    models: Sequence[Any],
     workspace: Workspace,
     features: Features,
     rows: Tensor,
     *,
     training: bool,
-    maskings: Sequence[Masking] = (),
     late: Collection[int] = (),
 ) -> Tape:
-    """Record the forward pass of a model, up to its scores.
+    """Record the forward pass of k models of one shape, up to their scores.
 
     Args:
-        model: one of k models of one shape
+        models: the first is recorded; the others may differ from it in :data:`DIFFERING`
         workspace: what the tape uses
         features: the data
         rows: nodes whose scores are needed; shape: ``(r,)``
         training: with dropout, and for a backward pass
-        maskings: the rates of all models at each dropout; those of this model if left out
         late: numbers, from 1, of the convolutions that propagate after their dense product
 
     Raises:
         Unsupported: if something in the model cannot be recorded
     """
-    tape = Tape(workspace, rows, training=training, maskings=maskings, late=late)
-    graph = _TracedGraph(workspace.graph, tape)
-    scores = _stand_in(tape, model)(Data(tape, features), graph)
+    tape, model = Tape(workspace, rows, models=models, training=training, late=late), models[0]
+    graph, stand_in = _TracedGraph(workspace.graph, tape), _stand_in(tape, model)
+    _name_rates(stand_in)
+    scores = stand_in(Data(tape, features), graph)
     if not isinstance(scores, Multiply) or not isinstance(scores.inputs[0], Node):
         raise Unsupported("scores that are not those of a linear layer")
     unused = {name for name, _ in model.named_parameters()} - workspace.used.keys()

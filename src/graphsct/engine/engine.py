@@ -16,7 +16,7 @@ from torch import Tensor
 from graphsct.datasets.splits import Split
 from graphsct.engine.adam import Adam, Settings
 from graphsct.engine.build import late_convolutions, record
-from graphsct.engine.dropout import Masking, Noise
+from graphsct.engine.dropout import Noise
 from graphsct.engine.input_layer import Features
 from graphsct.engine.output_layer import Loss
 from graphsct.engine.penalties import PENALTIES
@@ -61,7 +61,7 @@ def refusal(model: torch.nn.Module, x: Tensor, graph: Graph) -> str | None:
         for training in (True, False):
             workspace = Workspace(operators, weights, model)
             rows = torch.arange(graph.num_nodes)
-            record(model, workspace, Features(x, 1), rows, training=training)
+            record([model], workspace, Features(x, 1), rows, training=training)
     except Exception as error:  # whatever a forward pass that was written for tensors says to nodes
         return f"its forward pass cannot be recorded ({error})"
     return None
@@ -98,41 +98,30 @@ class Engine:
         train = torch.stack([split.train for split in splits]).any(0)
         val = torch.stack([split.val for split in splits]).any(0)
         self._rows = {True: train.nonzero()[:, 0], False: (train | val).nonzero()[:, 0]}
-        weights = Weights(models)
-        features = Features(x, len(models))
-        self._rates = [
-            self._record(weights, features, training=True, model=model).rates for model in models
-        ]
-        self._late = {
-            training: late_convolutions(self._record(weights, features, training=training))
-            for training in (True, False)
-        }
-        self._build(weights, features, steps=0)
+        self._late: dict[bool, frozenset[int]] = {}
+        self._build(Weights(models), steps=0)
 
-    def _record(
-        self,
-        weights: Weights,
-        features: Features,
-        *,
-        training: bool,
-        model: Any = None,
-        maskings: Sequence[Masking] = (),
-        late: frozenset[int] = frozenset(),
-    ) -> Tape:
-        model = self.models[0] if model is None else model
-        workspace, rows = Workspace(self._operators, weights, model), self._rows[training]
-        settings: Any = dict(training=training, maskings=maskings, late=late)
-        return record(model, workspace, features, rows, **settings)
+    def _record(self, weights: Weights, features: Features, *, training: bool) -> Tape:
+        """A tape of all runs, with the order of products that is the fastest."""
 
-    def _build(self, weights: Weights, features: Features, steps: int) -> None:
-        """Everything that depends on the number of runs, and the program of an epoch."""
+        def tape(late: frozenset[int]) -> Tape:
+            workspace, rows = Workspace(self._operators, weights, model), self._rows[training]
+            return record(self.models, workspace, features, rows, training=training, late=late)
+
+        model = self.models[0]
+        if training in self._late:
+            return tape(self._late[training])
+        early = tape(frozenset())
+        self._late[training] = late_convolutions(early)
+        return tape(self._late[training]) if self._late[training] else early
+
+    def _build(self, weights: Weights, steps: int) -> None:
+        """Everything that depends on the number of runs, and the programs of an epoch."""
         self._weights, k = weights, len(self.models)
+        features = Features(self.x, k)
         self._numbers = torch.zeros(4, k, dtype=torch.float64)
         arena = Arena(next(self.models[0].parameters()).detach())
-        maskings = [Masking(rates) for rates in zip(*self._rates, strict=True)]
-        tape = self._record(
-            weights, features, training=True, maskings=maskings, late=self._late[True]
-        )
+        tape = self._record(weights, features, training=True)
         tape.end_with(Loss(tape.root, self.y, self.splits, "train", self._numbers[0]))
         drops = [node.words for node in tape.nodes if hasattr(node, "words")]
         self._noise = tape.noise = Noise(self.generators, drops)
@@ -143,7 +132,7 @@ class Engine:
         penalty = getattr(type(self.models[0]), "penalty", Model.penalty)
         PENALTIES[penalty](self._training, self.models[0], weights, self._numbers[0])
 
-        tape = self._record(weights, features, training=False, late=self._late[False])
+        tape = self._record(weights, features, training=False)
         rest = self._numbers[1], self._numbers[2:].t()
         tape.end_with(Loss(tape.root, self.y, self.splits, "val", *rest))
         self._evaluation = Program(arena)
@@ -168,9 +157,9 @@ class Engine:
         """Continue with these runs alone; shape: ``(k',)``, their numbers."""
         numbers = runs.tolist()
         steps, weights = self._optimizer.steps, self._weights.take(runs)
-        for name in ("models", "splits", "configs", "generators", "_rates"):
+        for name in ("models", "splits", "configs", "generators"):
             setattr(self, name, [getattr(self, name)[run] for run in numbers])
-        self._build(weights, Features(self.x, len(numbers)), steps)
+        self._build(weights, steps)
 
     def weights(self, run: int = 0) -> dict[str, Tensor]:
         """The best weights of a run so far, by their names in the model."""

@@ -24,7 +24,7 @@ from graphsct.engine.program import Program
 from graphsct.engine.workspace import Workspace
 
 if TYPE_CHECKING:
-    from graphsct.engine.dropout import Masking, Noise
+    from graphsct.engine.dropout import Noise
     from graphsct.engine.products import Matrix
 
 __all__ = ["FUNCTIONS", "Gather", "Node", "Rows", "Tape", "Unsupported", "flatten"]
@@ -325,8 +325,8 @@ class Tape:
     Args:
         workspace: what the tapes of an engine share
         some: nodes whose labels are looked at; shape: ``(r,)``
+        models: those that are recorded together
         training: whether there will be a backward pass
-        maskings: the rates of all runs at each dropout
         late: numbers of the convolutions that propagate after their dense product
     """
 
@@ -343,28 +343,21 @@ class Tape:
         workspace: Workspace,
         some: Tensor,
         *,
+        models: Sequence[Any],
         training: bool,
-        maskings: Sequence[Masking] = (),
         late: Collection[int] = (),
     ) -> None:
-        self.workspace, self.some, self.training, self.late = workspace, some, training, late
+        self.workspace, self.some, self.models = workspace, some, models
+        self.training, self.late = training, late
         self.k, self.coordinates = workspace.weights.runs, workspace.coordinates
         self.nodes: list[Node] = []
         #: What convolutions multiply by.
         self.matrices: list[Matrix] = []
-        #: The rates of dropout of the recorded model.
-        self.rates: list[float] = []
-        self._maskings = maskings
         #: Arrays behind whose features coordinates stand, by their ids.
         self.occupied: set[int] = set()
         graph = workspace.graph
         counts = graph.num_nodes, len(some), graph.num_components
         self._counts = dict(zip(Rows, counts, strict=True))
-
-    def next_masking(self, rate: float) -> Masking | None:
-        """The rates of all runs at the next dropout, whose rate in the recorded model is given."""
-        self.rates.append(rate)
-        return self._maskings[len(self.rates) - 1] if self._maskings else None
 
     def count(self, rows: Rows) -> int:
         """How many rows there are."""

@@ -148,10 +148,12 @@ def train_many(
 ) -> list[Run]:
     """Train jobs, those of one shape together; the arguments are those of :func:`fit_many`."""
     runs: dict[int, Run] = {}
-    stackable = [choose_backend(job.model, job.data) is EngineBackend for job in jobs]
-    batches = list(_batches(jobs, stackable, at_once))
+    shapes = _stackable_shapes(jobs)
+    batches = list(_batches(jobs, shapes, at_once))
     aside = [
-        batch for batch in batches if all(stackable[i] and _may_go_aside(jobs[i]) for i in batch)
+        batch
+        for batch in batches
+        if all(shapes[i] is not None and _may_go_aside(jobs[i]) for i in batch)
     ]
     with interruptible() as asked:
         for numbers, made in _train_batches(jobs, batches, aside, progress, asked):
@@ -160,22 +162,34 @@ def train_many(
     return [runs[i] for i in sorted(runs)]
 
 
+def _stackable_shapes(jobs: Sequence[Job]) -> list[Hashable]:
+    """The shape of each job that the engine can train, ``None`` for the others."""
+    fits: dict[Hashable, bool] = {}
+    shapes: list[Hashable] = []
+    for job in jobs:
+        shape = shape_of(job.model, job.config)
+        key = shape, id(job.data)
+        if key not in fits:
+            fits[key] = choose_backend(job.model, job.data) is EngineBackend
+        shapes.append(shape if fits[key] else None)
+    return shapes
+
+
 def _batches(
-    jobs: Sequence[Job], stackable: Sequence[bool], at_once: int | None
+    jobs: Sequence[Job], shapes: Sequence[Hashable], at_once: int | None
 ) -> Iterator[list[int]]:
     """Numbers of jobs to train together: as many of a shape as there is room for."""
-    shapes: dict[tuple[bool, Hashable], list[int]] = defaultdict(list)
-    for i, job in enumerate(jobs):
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for i, (job, shape) in enumerate(zip(jobs, shapes, strict=True)):
         if job.store is not None and job.store.begun:
             yield [i]
         else:
-            stacked = stackable[i]
-            key = shape_of(job.model, job.config) if stacked else (type(job.model),)
-            shapes[stacked, key].append(i)
-    for (stacked, _), alike in shapes.items():
-        first = jobs[alike[0]]
+            alike[shape or repr(type(job.model))].append(i)
+    for numbers in alike.values():
+        first = jobs[numbers[0]]
+        stacked = shapes[numbers[0]] is not None
         most = (at_once or _room(first.model, first.data)) if stacked else 1
-        yield from _parts(_twins(alike, jobs), most)
+        yield from _parts(_twins(numbers, jobs), most)
 
 
 def _twins(runs: list[int], jobs: Sequence[Job]) -> list[list[int]]:

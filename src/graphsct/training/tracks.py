@@ -9,31 +9,37 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.engine.build import DIFFERING
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import TrainingData
 
 __all__ = ["shape_of", "tracks"]
 
 _PLAIN = (bool, int, float, str)
-_RATES = ("dropout", "conv_dropout")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _OF_ANY_MODULE = frozenset(vars(torch.nn.Module()))
 
 
 def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
-    """A key that is equal for models that the engine can train together."""
+    """A key that is equal for models that can be trained together, if by the engine at all."""
     parts = [(path, type(part)) for path, part in model.named_modules()]
     settings = [
         (path, name, value)
         for path, part in model.named_modules()
         for name, value in _settings(part).items()
-        if isinstance(value, _PLAIN) and (path or name not in _RATES)
+        if isinstance(value, _PLAIN) and (path or name not in DIFFERING)
     ]
-    weights = [(name, value.shape, value.dtype) for name, value in model.named_parameters()]
+    weights = [
+        (name, value.shape, value.dtype, value.requires_grad)
+        for name, value in model.named_parameters()
+    ]
+    hooks = [
+        (path, name) for path, part in model.named_modules() for name in _HOOKS if vars(part)[name]
+    ]
     limits = config.epochs, config.patience, config.checkpoint_every
     # A run without dropout would draw random numbers for it beside one with it.
-    dropped = tuple(getattr(model, name, 0) > 0 for name in _RATES)
-    return tuple(parts), tuple(settings), tuple(weights), limits, dropped
+    dropped = tuple(getattr(model, name, 0) > 0 for name in DIFFERING)
+    return tuple(parts), tuple(settings), tuple(weights), tuple(hooks), limits, dropped
 
 
 def tracks(
