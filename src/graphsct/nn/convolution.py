@@ -13,9 +13,10 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
+from graphsct.graph.cache import as_graph
 from graphsct.nn.controls import SmoothnessControl
 
-__all__ = ["Convolution", "LinearForm", "check_pair", "make_control"]
+__all__ = ["Convolution", "LinearForm", "make_control"]
 
 
 class LinearForm(NamedTuple):
@@ -46,16 +47,56 @@ class LinearForm(NamedTuple):
 
 
 class Convolution(torch.nn.Module):
-    """What the convolutions share: the control that is added to their output."""
+    """The base of our convolutions.
+
+    A subclass that is linear in its features has its weights and a :meth:`linear_form`, which is
+    all: :meth:`forward` and the fast engine follow from it. Any other one has a ``forward`` of its
+    own and is trained by autograd.
+    """
 
     control: SmoothnessControl | None
 
-    def linear_form(self) -> LinearForm | None:
-        """How the convolution computes its output before the control, if it is linear.
+    def __init__(self) -> None:
+        super().__init__()
+        self.control = None
 
-        One that says so is trained by the fast engine, others by autograd.
-        """
+    def linear_form(self) -> LinearForm | None:
+        """The numbers and weights of the convolution, ``None`` if it is not linear."""
         return None
+
+    def forward(
+        self,
+        x: Tensor,
+        x_0: Tensor,
+        edge_index: Graph | Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        pooled_0: Tensor | None = None,
+    ) -> Tensor:
+        """Convolve.
+
+        Args:
+            x: features; shape: ``(n, d)``
+            x_0: initial features; shape: ``(n, d)``
+            edge_index: a graph, or edges; shape: ``(2, num_edges)``
+            edge_weight: weights of the edges; shape: ``(num_edges,)``
+            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, d)``
+
+        Returns:
+            The new features, before any activation; shape: ``(n, d)``
+        """
+        form = self.linear_form()
+        if form is None:
+            raise ModelError(f"{type(self).__name__} has neither a forward nor a linear_form")
+        x, x_0 = _check_pair(x, x_0, len(form.weight))
+        graph = as_graph(edge_index, edge_weight, x)
+        mixed = form.propagated * graph.propagate(x)
+        for share, features in ((form.kept, x), (form.initial, x_0)):
+            mixed = torch.add(mixed, features, alpha=share) if share else mixed
+        out = form.weight_scale * (mixed @ form.weight)
+        out = torch.add(out, mixed, alpha=form.identity) if form.identity else out
+        out = out if form.bias is None else out + form.bias
+        return self.add_control(out, graph, x_0, pooled_0)
 
     def add_control(
         self, out: Tensor, graph: Graph, x_0: Tensor | None, pooled_0: Tensor | None
@@ -83,7 +124,7 @@ def make_control(
     )
 
 
-def check_pair(x: Tensor, x_0: Any, channels: int) -> tuple[Tensor, Tensor]:
+def _check_pair(x: Tensor, x_0: Any, channels: int) -> tuple[Tensor, Tensor]:
     """Return features and initial features, or refuse them if their shapes do not fit."""
     if not isinstance(x_0, Tensor):
         raise ModelError(
@@ -97,5 +138,5 @@ def check_pair(x: Tensor, x_0: Any, channels: int) -> tuple[Tensor, Tensor]:
                 f"convolution has channels={channels}"
             )
     if x.shape != x_0.shape:
-        raise ModelError(f"x has {len(x)} rows and x_0 has {len(x_0)}: both are one row a node")
+        raise ModelError(f"x has {len(x)} rows and x_0 has {len(x_0)}: both have one row per node")
     return x, x_0

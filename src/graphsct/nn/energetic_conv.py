@@ -8,10 +8,8 @@ import torch
 from torch import Tensor
 
 from graphsct.errors import ModelError
-from graphsct.graph import Graph
-from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_positive, check_share, check_size
-from graphsct.nn.convolution import Convolution, LinearForm, check_pair, make_control
+from graphsct.nn.convolution import Convolution, LinearForm, make_control
 
 __all__ = ["EnergeticConv"]
 
@@ -78,33 +76,6 @@ class EnergeticConv(Convolution):
         r"""The first weight, :math:`\sqrt{c_{\max}} \mathbf I`; shape: ``(d, d)``."""
         eye = torch.eye(self.channels, dtype=self.weight.dtype, device=self.weight.device)
         return math.sqrt(self.c_max) * eye
-
-    def forward(
-        self,
-        x: Tensor,
-        x_0: Tensor,
-        edge_index: Graph | Tensor,
-        edge_weight: Tensor | None = None,
-        *,
-        pooled_0: Tensor | None = None,
-    ) -> Tensor:
-        """Convolve.
-
-        Args:
-            x: features; shape: ``(n, d)``
-            x_0: initial features; shape: ``(n, d)``
-            edge_index: a graph, or edges; shape: ``(2, num_edges)``
-            edge_weight: weights of the edges; shape: ``(num_edges,)``
-            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, d)``
-
-        Returns:
-            The new features, before any activation; shape: ``(n, d)``
-        """
-        x, x_0 = check_pair(x, x_0, self.channels)
-        graph = as_graph(edge_index, edge_weight, x)
-        kept = self.beta * x_0 + (self.c_min - self.beta) * x
-        mixed = torch.add(kept, graph.propagate(x), alpha=1 - self.c_min)
-        return self.add_control(mixed @ self.weight, graph, x_0, pooled_0)
 
     def linear_form(self) -> LinearForm:
         """The numbers and weights of the equation above."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
-from graphsct.graph import Graph
-from graphsct.graph.cache import as_graph
 from graphsct.nn.checks import check_share, check_size
 from graphsct.nn.controls import layer_beta
-from graphsct.nn.convolution import Convolution, LinearForm, check_pair, make_control
+from graphsct.nn.convolution import Convolution, LinearForm, make_control
 from graphsct.nn.starts import initialize
 
 __all__ = ["GCN2Conv"]
@@ -62,33 +59,6 @@ class GCN2Conv(Convolution):
         """Bring all weights back to their first values, drawn anew where they are random."""
         super().reset_parameters()
         initialize(self.weight1, self.init)
-
-    def forward(
-        self,
-        x: Tensor,
-        x_0: Tensor,
-        edge_index: Graph | Tensor,
-        edge_weight: Tensor | None = None,
-        *,
-        pooled_0: Tensor | None = None,
-    ) -> Tensor:
-        """Convolve.
-
-        Args:
-            x: features; shape: ``(n, d)``
-            x_0: initial features; shape: ``(n, d)``
-            edge_index: a graph, or edges; shape: ``(2, num_edges)``
-            edge_weight: weights of the edges; shape: ``(num_edges,)``
-            pooled_0: ``graph.pool(x_0)`` if it is there already; shape: ``(m, d)``
-
-        Returns:
-            The new features, before any activation; shape: ``(n, d)``
-        """
-        x, x_0 = check_pair(x, x_0, self.channels)
-        graph = as_graph(edge_index, edge_weight, x)
-        mixed = torch.lerp(graph.propagate(x), x_0, self.alpha)
-        out = torch.addmm(mixed, mixed, self.weight1, beta=1 - self.beta, alpha=self.beta)
-        return self.add_control(out, graph, x_0, pooled_0)
 
     def linear_form(self) -> LinearForm:
         """The numbers and weights of the equation above."""

@@ -65,7 +65,7 @@ class GCNConv(Convolution):
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 
-    def forward(
+    def forward(  # type: ignore[override]  # as that of PyTorch Geometric
         self,
         x: Tensor,
         edge_index: Graph | Tensor,
