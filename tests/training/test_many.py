@@ -1,3 +1,4 @@
+import copy
 import gc
 import os
 import signal
@@ -328,3 +329,16 @@ def test_twins_by_autograd_may_end_at_different_epochs(data):
     for one, other in zip(ones, trained, strict=True):
         for key, value in one.state_dict().items():
             assert torch.equal(other.state_dict()[key], value)
+
+
+def test_models_of_pyg_are_trained_one_after_another(data):
+    from torch_geometric.nn import GAT
+
+    torch.manual_seed(0)
+    models = [GAT(data.num_features, 8, 2, 3, dropout=0.5).double() for _ in range(2)]
+    copies = copy.deepcopy(models)
+    configs = [replace(CONFIG, seed=seed) for seed in range(2)]
+    together = fit_many(models, data, configs)
+    alone = [fit(m, data, c, progress=False) for m, c in zip(copies, configs, strict=True)]
+    assert [run.backend for run in together] == ["autograd", "autograd"]
+    assert [run.history for run in together] == [run.history for run in alone]

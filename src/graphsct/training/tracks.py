@@ -38,7 +38,7 @@ def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
     ]
     limits = config.epochs, config.patience, config.checkpoint_every
     # A run without dropout would draw random numbers for it beside one with it.
-    dropped = tuple(getattr(model, name, 0) > 0 for name in DIFFERING)
+    dropped = tuple(name for name in DIFFERING if vars(model).get(name, 0) != 0)
     return tuple(parts), tuple(settings), tuple(weights), tuple(hooks), limits, dropped
 
 
