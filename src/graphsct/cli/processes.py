@@ -38,9 +38,11 @@ def _given(ctx: Any) -> Iterator[str]:
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name)
         if source is not None and source.name == "COMMANDLINE" and param.name != "distributed":
-            yield param.opts[0]
-            if not param.is_flag:
-                yield str(ctx.params[param.name])
+            value = ctx.params[param.name]
+            for each in value if param.multiple else [value]:
+                yield param.opts[0]
+                if not param.is_flag:
+                    yield str(each)
 
 
 def _work(given: dict[str, Any], model: ModelConfig, config: TrainConfig) -> None:

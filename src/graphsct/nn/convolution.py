@@ -46,14 +46,22 @@ class LinearForm(NamedTuple):
 
 
 class Convolution(torch.nn.Module):
-    """What the convolutions share: the control that is added to their output."""
+    """The base of convolutions, with the control that is added to their output.
+
+    The arguments of ``forward`` are called ``x``, ``edge_index`` and, where the convolution takes
+    them, ``x_0`` and ``pooled_0``: the engine finds them by these names.
+    """
 
     control: SmoothnessControl | None
 
-    def linear_form(self) -> LinearForm | None:
-        """How the convolution computes its output before the control, if it is linear.
+    def __init__(self) -> None:
+        super().__init__()
+        self.control = None
 
-        One that says so is trained by the fast engine, others by autograd.
+    def linear_form(self) -> LinearForm | None:
+        """The numbers and weights of the output before the control, or none if it is not linear.
+
+        A convolution with a linear form is trained by the engine, any other by autograd.
         """
         return None
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from graphsct.files import write_json, write_jsonl
+from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
 from graphsct.search.finals import hold_finals
 from graphsct.search.progress import SearchProgress
@@ -97,6 +98,7 @@ def search(
             folder=None if storage is None else Path(storage).absolute(),
             first=tuple(chosen_in(task, *settings) for settings in first),
             finalists=finalists,
+            source=None if alone else ModelSource.of(task.model),
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 import torch
@@ -83,5 +85,6 @@ def _work(plan: Plan, content: bytes, threads: int, asked: Any) -> None:
         return asked.is_set() or parent is None or not parent.is_alive()
 
     data = BlindData.from_bytes(content)
-    with plan.open(data) as study:
+    # A model of a user may print, and standard output belongs to the command.
+    with redirect_stdout(sys.stderr), plan.open(data) as study:
         work(plan, study, data, stop)

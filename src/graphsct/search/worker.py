@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphsct.extras import require
+from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.search.space import configs, few_shapes, first_choices, space
@@ -43,7 +44,8 @@ class Plan:
         folder: of the study; in memory if none
         first: what the first trials choose, before settings that are known to be good
         database: of the study, which then has the name of the folder; in the folder if none
-        finalists: so many of the best trials get more runs before one of them is chosen
+        finalists: number of the best trials that get more runs before one of them is chosen
+        source: where the model is defined, for other processes
     """
 
     task: Task
@@ -57,6 +59,7 @@ class Plan:
     first: tuple[Mapping[str, Any], ...] = ()
     database: str | None = None
     finalists: int = 0
+    source: ModelSource | None = None
 
     def __post_init__(self) -> None:
         TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
@@ -70,6 +73,8 @@ class Plan:
         require("optuna", "search")
         from graphsct.search.study import Study
 
+        if self.source is not None:
+            self.source.load()
         choices = space(self.task)
         identity = {
             "task": self.task.to_dict(),
