@@ -1,7 +1,7 @@
 import pytest
 
 from graphsct import ModelError
-from graphsct.names import pick
+from graphsct.names import nearest, pick
 
 
 def test_pick():
@@ -10,3 +10,7 @@ def test_pick():
         pick({"a": 1, "b": 2}, "C", "letter")
     with pytest.raises(ModelError, match=r"no letter \['a'\]"):
         pick({"a": 1}, ["a"], "letter")
+
+
+def test_the_nearest_name_in_whatever_case():
+    assert nearest("nett", ["Net", "build"]).startswith(", did you mean 'Net'?")

@@ -36,6 +36,7 @@ def nearest(name: Any, names: Iterable[str]) -> str:
         ", did you mean 'relu'? choose from relu, tanh"
     """
     names = list(names)
-    near = get_close_matches(name.lower(), names, n=1) if isinstance(name, str) else []
-    hint = f", did you mean {near[0]!r}?" if near else ";"
+    lower = {known.lower(): known for known in names}
+    near = get_close_matches(name.lower(), lower, n=1) if isinstance(name, str) else []
+    hint = f", did you mean {lower[near[0]]!r}?" if near else ";"
     return f"{hint} choose from {', '.join(names)}"

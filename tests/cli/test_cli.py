@@ -68,7 +68,7 @@ def test_what_was_not_foreseen_is_one_line_too(tmp_path, monkeypatch):
     result = run("figure", 1, "--out", tmp_path)
     assert result.exit_code == 1
     assert result.stderr == (
-        "graphsct: RuntimeError: two lines (not foreseen; 'graphsct --debug ...' shows where)\n"
+        "graphsct: RuntimeError: two lines (unexpected; 'graphsct --debug ...' shows where)\n"
     )
     assert type(run("--debug", "figure", 1).exception).__name__ == "RuntimeError"
 

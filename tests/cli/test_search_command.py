@@ -56,7 +56,7 @@ def test_json_is_one_object_and_the_same_command_goes_on(out):
 def test_finalists_are_told(out):
     result = run("search", *FAST, "--finalists", 2, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "the best 2 had 10 runs each to choose by" in result.stdout
+    assert "the best 2 had 10 runs each\n" in result.stdout
     best = json.loads((out / "best.json").read_text())
     assert best["finalists"] == 2
 
@@ -69,7 +69,7 @@ def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
     monkeypatch.setattr(SearchProgress, "__call__", press)
     result = run("search", *FAST, "--out", out)
     assert result.exit_code == 130
-    assert result.stderr == f"interrupted: the same command goes on in {out}\n"
+    assert result.stderr == f"interrupted: the same command continues in {out}\n"
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[]", "has neither 'model' nor 'train'"),
         ('{"train": {"epoch": 3}}', "no setting 'epoch', did you mean 'epochs'"),
         ('{"train": {}, "normalize": 1}', "normalize is 1, expected true or false"),
@@ -195,7 +195,7 @@ def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
         result = run(*FAST, "--out", out)
     assert result.exit_code == 130
     assert "seeds 0 to 1;" in result.stdout  # they were under way together
-    assert result.stderr == (f"interrupted: the same command with --resume goes on in {out}\n")
+    assert result.stderr == (f"interrupted: the same command with --resume continues in {out}\n")
     assert run(*FAST, "--out", out, "--resume").exit_code == 0
     expected = run(*FAST, "--out", out.with_name("whole"), "--json")
     seeds = json.loads((out / "results.json").read_text())["seeds"]

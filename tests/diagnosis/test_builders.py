@@ -4,8 +4,9 @@ import pytest
 import safetensors.torch
 import torch
 
-from graphsct.diagnosis.builders import load_builder, load_weights
+from graphsct.diagnosis.builders import Builder, load_weights
 from graphsct.errors import ModelError
+from graphsct.nn.model_file import load_object
 
 FILE = """
 from __future__ import annotations
@@ -22,6 +23,9 @@ def of_data(data):
 
 def greedy(a, b, c):
     return None
+
+def failing(data):
+    raise RuntimeError("no memory")
 
 def wrong(data):
     return "a model"
@@ -41,43 +45,37 @@ def file(tmp_path):
     return path
 
 
+def builder(file, name):
+    return Builder(f"{file.name}:{name}", load_object(f"{file}:{name}"))
+
+
 def test_the_function_gets_the_data_or_both_sizes(file, data):
-    assert load_builder(f"{file}:build")(data).convs[0].lin.weight.shape == (5, 16)
-    assert load_builder(f"{file}:of_data")(data).convs[0].lin.weight.shape == (8, 16)
-    assert load_builder(f"{file}:Net")(data).lin.weight.shape == (3, 16)
+    assert builder(file, "build")(data).convs[0].lin.weight.shape == (5, 16)
+    assert builder(file, "of_data")(data).convs[0].lin.weight.shape == (8, 16)
+    assert builder(file, "Net")(data).lin.weight.shape == (3, 16)
 
 
 def test_depth_is_given_to_those_who_take_it(file, data):
-    assert len(load_builder(f"{file}:build")(data, depth=7).convs) == 7
+    assert len(builder(file, "build")(data, depth=7).convs) == 7
     with pytest.raises(ModelError, match="takes no depth; give it an argument num_layers=7"):
-        load_builder(f"{file}:of_data")(data, depth=7)
+        builder(file, "of_data")(data, depth=7)
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ("{}", "expected a file and a function: my_model.py:build"),
-        ("{}:biuld", "has no function 'biuld', did you mean 'build'"),
-        ("nowhere.py:build", "there is no file nowhere.py"),
-        ("model.pt:build", "is not a model"),
-    ],
-)
-def test_wrong_targets(file, target, message):
-    with pytest.raises(ModelError, match=message):
-        load_builder(target.format(file))
+def test_options_are_arguments_of_the_function(file, data):
+    assert len(builder(file, "build")(data, num_layers=4).convs) == 4
+    with pytest.raises(
+        ModelError, match=r"my_model.py:build cannot be built: TypeError: .*'heads'"
+    ):
+        builder(file, "build")(data, heads=4)
 
 
 def test_functions_that_make_no_model(file, data):
+    with pytest.raises(ModelError, match="py:failing cannot be built: RuntimeError: no memory"):
+        builder(file, "failing")(data)
     with pytest.raises(ModelError, match="takes a, b, c; expected"):
-        load_builder(f"{file}:greedy")(data)
+        builder(file, "greedy")(data)
     with pytest.raises(ModelError, match=r"returned a str, expected a torch\.nn\.Module"):
-        load_builder(f"{file}:wrong")(data)
-
-
-def test_errors_in_the_file_come_through(tmp_path):
-    (tmp_path / "broken.py").write_text("1 / 0\n")
-    with pytest.raises(ZeroDivisionError):
-        load_builder(f"{tmp_path / 'broken.py'}:build")
+        builder(file, "wrong")(data)
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".pt"])

@@ -44,6 +44,20 @@ def test_options_are_what_the_constructor_takes():
     assert HopNetwork.options() == ("hops", "dropout")
 
 
+class Wide(GCN):
+    def __init__(
+        self, in_channels, hidden_channels, out_channels, num_layers, *, times=2, theta=0.1, **more
+    ):
+        wide = times * hidden_channels
+        super().__init__(in_channels, wide, out_channels, num_layers, theta=theta, **more)
+
+
+def test_options_that_are_passed_on_are_those_of_the_base_class():
+    assert Wide.options()[:2] == ("times", "theta")
+    assert sorted(Wide.options()) == sorted(("times", *GCN.options()))
+    assert Wide(3, 4, 2, 1, init="glorot", residual=True).hidden_channels == 8
+
+
 def named(**attributes):
     return type("Mine", (GCN,), {"name": "mine", "title": "Mine", **attributes})
 
@@ -63,7 +77,10 @@ class OtherSizes(Model):
         (named(name=3), "Mine has no name"),
         (named(default_control="poled"), "no control 'poled', did you mean 'pooled'"),
         (named(name="gcn"), r"'gcn' belongs to GCN of graphsct\.nn\.gcn: give Mine another name"),
-        (OtherSizes, "OtherSizes takes channels, num_layers first, expected in_channels, hidden"),
+        (
+            OtherSizes,
+            "first arguments of OtherSizes are channels, num_layers, expected in_channels, h",
+        ),
     ],
 )
 def test_models_that_cannot_be_registered(model, message):

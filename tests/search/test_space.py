@@ -1,9 +1,9 @@
 import random
+from dataclasses import replace
 
 import own_model  # noqa: F401 (registers the model "hops")
 import pytest
 
-from graphsct import TrainingError
 from graphsct.datasets import demo
 from graphsct.nn import CONTROLS, MODELS
 from graphsct.search import Task, search
@@ -147,7 +147,20 @@ def test_a_users_model_has_its_own_space():
     assert not few_shapes(choices)
 
 
-@pytest.mark.xfail(raises=TrainingError, strict=True, reason="trials are trained by the engine")
 def test_a_users_model_is_searched():
     found = search(OWN, trials=4, epochs=10, patience=10)
     assert found.model.options["hops"] in (1, 2, 3)
+
+
+def test_fixed_options_are_not_searched():
+    task = replace(OWN, options={"hops": 4})
+    assert space(task) == space(OWN) | {"hops": (4,)}
+    model, _ = configs(task, first_choices(task)[0], **LIMITS)
+    assert model.options == {"hops": 4}
+    deep = Task("demo", "gcn", None, 4, options={"residual": True, "conv_dropout": 0.2})
+    assert space(deep) == space(replace(deep, options={}))
+    model, _ = configs(deep, first_choices(deep)[0] | {"drop_convs": True}, **LIMITS)
+    assert (model.conv_dropout, model.options) == (0.2, {"residual": True})
+    energetic = Task("demo", "egnn", None, 2, options={"c_min": 0.4})
+    assert space(energetic)["c_min"] == (0.4,)
+    assert configs(energetic, first_choices(energetic)[0], **LIMITS)[0].beta == pytest.approx(0.2)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,9 @@ def test_both_go_through_json():
     values = json.loads(json.dumps(FOUND.to_dict()))
     assert Found.from_dict({**values, "versions": {}}) == FOUND
     assert set(values["train"]) == set(FOUND.train.to_dict())
+    assert "options" not in values["task"]  # as before there were any
+    fixed = replace(TASK, options={"residual": True})
+    assert Task.from_json(fixed.to_json()) == fixed
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,8 @@ def test_both_go_through_json():
         ({"normalize": 1}, TrainingError, "normalize is 1, expected true or false"),
         ({"control": "poled"}, ModelError, "did you mean 'pooled'"),
         ({"activation": "relo"}, ModelError, "did you mean 'relu'"),
+        ({"options": {"residul": True}}, ModelError, "did you mean 'residual'"),
+        ({"options": {"alpha": 0.1}}, ModelError, "alpha is not for gcn, only for gcnii"),
     ],
 )
 def test_wrong_tasks_are_refused(settings, error, message):

@@ -1,4 +1,4 @@
-"""The command ``graphsct``: thin, so that it starts at once; each job imports what it needs."""
+"""The command ``graphsct``. It starts fast, because each command imports only its own modules."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from graphsct.names import nearest
 
 __all__ = ["CONTENTS", "app", "main"]
 
-#: Commands by what one wants, each with a line about it; `graphsct.cli.NAME` holds its Typer `app`
-#: and is imported when the command is named.
+#: Commands by purpose, each with its description. `graphsct.cli.NAME` has its Typer `app` and is
+#: imported when the command is called.
 CONTENTS = {
     "Look": {
         "demo": "See what depth does to features, and what control can do.",
         "diagnose": "Look inside a model, layer by layer.",
-        "explore": "Write a page on which one sees smoothness.",
+        "explore": "Write an interactive page about smoothness.",
     },
     "Train and search": {
         "train": "Train a model on a data set with several seeds.",
         "search": "Find a model's best settings, by validation alone.",
-        "plan": "Say what a large graph would cost on many machines.",
+        "plan": "Estimate the cost of a large graph on many machines.",
     },
     "Reproduce the paper": {
         "reproduce": "Show a table beside our numbers, or run its cells.",
@@ -42,16 +42,16 @@ CONTENTS = {
 }
 
 _EPILOG = """[bold]Exit codes[/]
-  0    good
-  1    it failed, and a line on standard error says why
+  0    success
+  1    failure, with the reason on standard error
   2    wrong usage
   130  interrupted (Ctrl-C)
 
-'graphsct COMMAND --help' has the options of a command, with examples."""
+'graphsct COMMAND --help' shows the options of a command, with examples."""
 
 
 class _Commands(TyperGroup):
-    """Finds commands in the table above, and turns errors into one line and an exit code."""
+    """Finds commands in the table above and turns errors into one line and an exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name for lines in CONTENTS.values() for name in lines]
@@ -73,7 +73,7 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Reads the options, of which --help and --version print."""
+        """Read the options; --help and --version print."""
         try:
             return super().make_context(*args, **kwargs)
         except OSError as error:
@@ -94,14 +94,14 @@ class _Commands(TyperGroup):
 
 
 def _explained(error: Exception) -> typer.Exit:
-    """Say in a line what went wrong."""
+    """Print an error as one line."""
     typer.echo(f"graphsct: {_message(error)}", err=True)
     _drop_output()
     return typer.Exit(1)
 
 
 def _is_for_typer(error: Exception) -> bool:
-    """Whether it is an exit, wrong usage, or a reader that went away, which Typer takes quietly."""
+    """Whether Typer handles the error: an exit, wrong usage, or a closed pipe."""
     return hasattr(error, "exit_code") or isinstance(error, typer.Abort | BrokenPipeError)
 
 
@@ -111,11 +111,11 @@ def _message(error: Exception) -> str:
     if isinstance(error, GraphsctError | OSError):
         return str(error)
     found = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"{found} (not foreseen; 'graphsct --debug ...' shows where)"
+    return f"{found} (unexpected; 'graphsct --debug ...' shows where)"
 
 
 def _drop_output() -> None:
-    """Discard what standard output does not take, on which Python would fail again at its end."""
+    """Discard output that cannot be written, or Python would fail again when it exits."""
     try:
         sys.stdout.flush()
     except OSError:

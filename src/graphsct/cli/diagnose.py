@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import load_or_read
-from graphsct.cli.output import write_page
+from graphsct.cli.inputs import announce, load_or_read, read_options, settings
+from graphsct.cli.output import diverted, write_page
 
 if TYPE_CHECKING:
     import torch
 
     from graphsct.diagnosis import Diagnosis
-    from graphsct.training.config import TrainConfig
+    from graphsct.training.config import ModelConfig, TrainConfig
     from graphsct.training.run import Epoch, Run
 
 __all__ = ["app"]
@@ -32,7 +31,7 @@ _MODEL, _TRAIN, _OUT = "The model", "Training", "The data and the report"
 _EXAMPLES = options.examples(
     ("Our own model on a data set", "graphsct diagnose --data cora --model gcn --depth 32"),
     ("The same, with the effect of remedies", "graphsct diagnose --data cora --depth 32 --try"),
-    ("Your own model and graph", "graphsct diagnose my_model.py:build --data folder/"),
+    ("Your own model and graph", "graphsct diagnose my_model.py:Net --data folder/"),
 )
 
 
@@ -42,10 +41,11 @@ def diagnose(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE.py:BUILD",
+            metavar="FILE.py:NAME",
             show_default=False,
-            help="Your own model: THE FILE IS EXECUTED, as by Python. BUILD is called with "
-            "(data), or with (in_channels, out_channels) if it takes two arguments.",
+            help="Your own model: THE FILE IS EXECUTED, as by Python. NAME is a class that "
+            "inherits graphsct.nn.Model, or anything that is called with (data), or with "
+            "(in_channels, out_channels) if it takes two arguments.",
         ),
     ] = None,
     model: Annotated[str | None, options.model(_MODEL)] = None,
@@ -56,6 +56,7 @@ def diagnose(
     activation: Annotated[str | None, options.option("relu, leaky_relu, ...", _MODEL)] = None,
     norm: Annotated[str | None, options.option("BatchNorm, PairNorm, ...", _MODEL)] = None,
     init: Annotated[str | None, options.option("identity, glorot, uniform, ...", _MODEL)] = None,
+    more: Annotated[list[str] | None, options.more(_MODEL)] = None,
     weights: Annotated[
         Path | None,
         options.option("A .safetensors file or a state dict, instead of training.", _MODEL),
@@ -108,10 +109,8 @@ def diagnose(
 
     from graphsct.diagnosis.diagnosis import WIDTH
 
-    given = {key: value for key, value in ctx.params.items() if value not in (None, "none")}
-    # Whatever a user's file prints must not mix with the JSON object.
-    with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        found = _find(given)
+    with diverted(as_json):
+        found = _find({key: value for key, value in ctx.params.items() if value is not None})
     if as_json:
         typer.echo(found.to_json())
     else:
@@ -122,24 +121,18 @@ def diagnose(
 
 
 def _find(given: dict[str, Any]) -> Diagnosis:
-    """Build, train and diagnose a model, as the options say."""
+    """Build, train and diagnose a model with the options of the command."""
     from graphsct.diagnosis import diagnose, try_remedies
-    from graphsct.diagnosis.builders import load_builder, load_weights
+    from graphsct.diagnosis.builders import load_weights
     from graphsct.training import ModelConfig, TrainConfig
     from graphsct.training.seeding import seeded
 
-    target, weights, epochs = (given.get(key) for key in ("target", "weights", "epochs"))
+    weights, epochs = given.get("weights"), given.get("epochs")
     data = load_or_read(given["data"], given.get("root"), symmetrize=given["symmetrize"])
-    settings: Any
-    if target is None:
-        settings = ModelConfig.from_dict(_only(given, ModelConfig))
-        build = partial(settings.build, data)
-    else:
-        typer.echo(f"executing {target.rpartition(':')[0]}", err=True)
-        settings = build = partial(load_builder(target), data, depth=given.get("depth"))
-    config = _config(_only(given, TrainConfig))
+    chosen = _model(given, data)
+    config = _config({f.name: given[f.name] for f in fields(TrainConfig) if f.name in given})
     with seeded(config.seed):
-        model = build()
+        model = chosen.build(data) if isinstance(chosen, ModelConfig) else chosen()
     if weights is not None:
         load_weights(model, weights)
     run = None
@@ -147,13 +140,31 @@ def _find(given: dict[str, Any]) -> Diagnosis:
         run = _train(model, data, config, given["last"])
     found = replace(diagnose(model, data, layers=given.get("layer") or None), run=run)
     if given["try_"]:
-        found = try_remedies(found, settings, data, config, seeds=range(given["seeds"]))
+        found = try_remedies(found, chosen, data, config, seeds=range(given["seeds"]))
     return found
 
 
-def _only(values: dict[str, Any], kind: Any) -> dict[str, Any]:
-    own = {field.name for field in fields(kind)}
-    return {key: value for key, value in values.items() if key in own}
+def _model(given: dict[str, Any], data: Any) -> ModelConfig | Callable[[], torch.nn.Module]:
+    """The settings of a model, or a function of the user's file that builds one."""
+    from graphsct.diagnosis.builders import Builder
+    from graphsct.errors import ModelError
+    from graphsct.nn.model_file import is_model, load_object
+    from graphsct.training import ModelConfig
+
+    target, names = given.get("target"), [field.name for field in fields(ModelConfig)]
+    if target is None:
+        return ModelConfig.from_dict(settings(given, names))
+    if "model" in given:
+        raise ModelError(f"{target} and --model {given['model']} are two models: choose one")
+    announce(target)
+    found = load_object(target)
+    if is_model(found):
+        return ModelConfig.from_dict({**settings(given, names), "model": found.name})
+    for name in names:
+        if name != "depth" and given.get(name, "none") != "none":
+            raise ModelError(f"{target} does not take --{name}; try --option {name}={given[name]}")
+    arguments = {"depth": given.get("depth"), **read_options(given.get("more", ()))}
+    return partial(Builder(target, found), data, **arguments)
 
 
 def _config(given: dict[str, Any]) -> TrainConfig:

@@ -21,11 +21,12 @@ _OPTIONS = {
     "runs": ("seeds",),
     "storage": ("work", "out"),
 }
-#: Functions that a command of its own calls.
+#: Functions that a command or an option stands for.
 _COMMANDS = {
     "graphsct.distributed.write_partition": (
         "'graphsct data partition NAME --parts 2 --out FOLDER'"
     ),
+    "graphsct.nn.register": "--model FILE.py:NAME",
 }
 _MENTION = re.compile(
     r"(?P<function>[\w.]+)\([^()]*\)"

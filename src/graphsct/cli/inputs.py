@@ -1,13 +1,17 @@
-"""The data of a command."""
+"""The data and the model of a command."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import typer
 
-__all__ = ["load_or_read"]
+__all__ = ["announce", "load_or_read", "model_name", "read_options", "settings"]
+
+_WORDS = {"True": True, "False": False, "None": None}
 
 
 def load_or_read(name: str, root: Path | None, *, symmetrize: bool, normalize: bool = False) -> Any:
@@ -36,3 +40,68 @@ def load_or_read(name: str, root: Path | None, *, symmetrize: bool, normalize: b
         )
         data = datasets.from_folder(name, split=split, symmetrize=symmetrize)
     return data
+
+
+def announce(target: str) -> None:
+    """Say on standard error that a user's file is going to be executed.
+
+    Args:
+        target: a path and a name, ``my_model.py:Net``
+    """
+    path = target.rpartition(":")[0]
+    if Path(path).is_file():
+        typer.echo(f"executing {path}", err=True)
+
+
+def model_name(value: str) -> str:
+    """The name of a model; the file in ``FILE.py:NAME`` is executed, and its model registered."""
+    from graphsct.nn.model_file import is_file, load_model
+
+    if not is_file(value):
+        return value
+    announce(value)
+    return load_model(value).name
+
+
+def read_options(texts: Iterable[str]) -> dict[str, Any]:
+    """The values of ``--option NAME=VALUE``: JSON, or else strings.
+
+    Example:
+        >>> read_options(["residual=true", "edge_dropout=0.2", "jumping=cat"])
+        {'residual': True, 'edge_dropout': 0.2, 'jumping': 'cat'}
+    """
+    from graphsct.errors import ModelError
+
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ModelError(f"--option {text} is not NAME=VALUE, such as residual=true")
+        try:
+            found[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            found[name.replace("-", "_")] = _WORDS.get(value, value)
+    return found
+
+
+def settings(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The settings among the options of a command, without those left out.
+
+    ``--option NAME=VALUE`` is the setting of that name, or else one of the model's ``options``.
+
+    Args:
+        given: values of a command's options by name
+        names: names of settings
+    """
+    names = set(names)
+    found = {key: value for key, value in given.items() if key in names and value is not None}
+    if "model" in found:
+        found["model"] = model_name(found["model"])
+    if found.get("control") == "none":
+        found["control"] = None
+    for name, value in read_options(given.get("more") or ()).items():
+        if name in names:
+            found[name] = value
+        else:
+            found.setdefault("options", {})[name] = value
+    return found

@@ -1,4 +1,4 @@
-"""What several commands take, in the same words, with the values that a shell completes."""
+"""Options that several commands share, with the same words and the values a shell completes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ __all__ = [
     "lists_of",
     "model",
     "models",
+    "more",
     "normalize",
     "option",
     "ray",
@@ -70,7 +71,7 @@ def controls() -> list[str]:
 
 
 def among(names: Names) -> Complete:
-    """Complete one of ``names``, or of what a function returns."""
+    """Complete one of ``names``, a sequence or a function that returns one."""
 
     def complete(incomplete: str) -> list[str]:
         known = names() if callable(names) else names
@@ -80,7 +81,7 @@ def among(names: Names) -> Complete:
 
 
 def lists_of(names: Names) -> Complete:
-    """Complete a list with commas of some of ``names``, or of what a function returns.
+    """Complete a list of some of ``names``, separated by commas.
 
     Example:
         >>> lists_of(["cora", "texas"])("cora,t")
@@ -97,7 +98,7 @@ def lists_of(names: Names) -> Complete:
 
 
 def examples(*pairs: tuple[str, str]) -> str:
-    """The end of a command's help: what one may want, and the line that does it."""
+    """The end of a command's help: pairs of a purpose and a command line."""
     blocks = [f"[dim]{what}:[/]\n  {line}" for what, line in pairs]
     return "\n".join(["[bold]Examples[/]", *blocks])
 
@@ -108,7 +109,7 @@ def option(
     default: str | bool = False,
     **more: Any,
 ) -> Any:
-    """An option in a panel of the help, with what stands there as its default."""
+    """An option in a panel of the help, with the text of its default."""
     return typer.Option(help=help, rich_help_panel=panel, show_default=default, **more)
 
 
@@ -125,8 +126,14 @@ def data(panel: str | None = None) -> Any:
 
 def model(panel: str | None = None) -> Any:
     """``--model``."""
-    text = "Name of a model, such as gcn, gcnii or egnn."
+    text = "gcn, gcnii, egnn, or your own as FILE.py:NAME: THE FILE IS EXECUTED."
     return option(text, panel, "gcn", autocompletion=among(models))
+
+
+def more(panel: str | None = None) -> Any:
+    """``--option NAME=VALUE``, as often as need be."""
+    text = "Any other option of the model, such as residual=true; may be repeated."
+    return typer.Option("--option", metavar="NAME=VALUE", help=text, rich_help_panel=panel)
 
 
 def control(panel: str | None = None) -> Any:
@@ -142,7 +149,7 @@ def depth(panel: str | None = None, default: str = "2") -> Any:
 
 def select(panel: str | None = None, default: str = "val_loss") -> Any:
     """``--select``."""
-    text = "What chooses the epoch: val_loss or val_accuracy."
+    text = "Criterion for the best epoch: val_loss or val_accuracy."
     return option(text, panel, default, autocompletion=among(SELECTIONS))
 
 
@@ -170,7 +177,7 @@ def root(panel: str | None = None) -> Any:
 
 def finalists(panel: str | None = None) -> Any:
     """``--finalists``."""
-    return option("So many of the best trials get 5 times the runs.", panel, True, min=0)
+    return option("Number of best trials that get 5 times the runs.", panel, True, min=0)
 
 
 def workers(panel: str | None = None) -> Any:

@@ -1,9 +1,11 @@
-"""What a command prints: tables for people, JSON for machines."""
+"""The output of commands: tables for people, JSON for machines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,16 @@ from graphsct.errors import MissingExtraError
 if TYPE_CHECKING:
     from graphsct.pages.tables import Table
 
-__all__ = ["print_files", "print_json", "print_table", "write_page"]
+__all__ = ["diverted", "print_files", "print_json", "print_table", "write_page"]
 
 _WIDEST = 1000
+
+
+@contextmanager
+def diverted(as_json: bool) -> Iterator[None]:
+    """Send the prints of a user's file to standard error, if JSON is to be the only output."""
+    with redirect_stdout(sys.stderr if as_json else sys.stdout):
+        yield
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""``graphsct train --distributed``: starts the processes, and is what each of them does."""
+"""``graphsct train --distributed``: the start and the work of its processes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["train_together"]
 
 
 def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
-    """Train as one of several processes, or start them if nobody has.
+    """Train as one of several processes, or start them.
 
     Args:
         ctx: the call of ``graphsct train``
-        model: what to build
-        config: how to train
+        model: settings of the model
+        config: settings of the training
     """
     from graphsct.distributed.launch import is_worker, launch
     from graphsct.distributed.layout import Layout
@@ -34,13 +34,15 @@ def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
 
 
 def _given(ctx: Any) -> Iterator[str]:
-    """The options of a call, once more."""
+    """The options of a call as words of a command line."""
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name)
         if source is not None and source.name == "COMMANDLINE" and param.name != "distributed":
-            yield param.opts[0]
-            if not param.is_flag:
-                yield str(ctx.params[param.name])
+            value = ctx.params[param.name]
+            for each in value if param.multiple else [value]:
+                yield param.opts[0]
+                if not param.is_flag:
+                    yield str(each)
 
 
 def _work(given: dict[str, Any], model: ModelConfig, config: TrainConfig) -> None:

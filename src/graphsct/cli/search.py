@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphsct.cli import options
+from graphsct.cli.inputs import settings
 from graphsct.cli.options import option
-from graphsct.cli.output import print_json
+from graphsct.cli.output import diverted, print_json
 
 if TYPE_CHECKING:
     from graphsct.search import Found
@@ -18,7 +21,7 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
-_TASK, _TRIALS, _STUDY = "What to search", "Trials", "The study"
+_TASK, _TRIALS, _STUDY = "The task", "Trials", "The study"
 
 _EXAMPLES = options.examples(
     (
@@ -26,12 +29,14 @@ _EXAMPLES = options.examples(
         "graphsct search --data cora --model gcnii --control gated --workers 2",
     ),
     ("For ten minutes", "graphsct search --data texas --seconds 600"),
-    ("Then train what was found", "graphsct train --data texas --config FOLDER/best.json"),
+    ("Your own model", "graphsct search --data cora --model my_model.py:Net --option hops=2"),
+    ("Then train the best settings", "graphsct train --data texas --config FOLDER/best.json"),
 )
 
 
 @app.command(epilog=_EXAMPLES)
 def search(
+    ctx: typer.Context,
     data: Annotated[str, options.data(_TASK)] = "demo",
     model: Annotated[str, options.model(_TASK)] = "gcn",
     control: Annotated[str | None, options.control(_TASK)] = None,
@@ -40,29 +45,30 @@ def search(
         str | None, option("relu, leaky_relu, ...", _TASK, "relu and leaky_relu are tried")
     ] = None,
     max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
+    more: Annotated[list[str] | None, options.more(_TASK)] = None,
     select: Annotated[str, options.select(_TASK, "val_accuracy")] = "val_accuracy",
     normalize: Annotated[bool | None, options.normalize(_TASK, "both are tried")] = None,
-    trials: Annotated[int, option("In all, with those there are.", _TRIALS, True, min=1)] = 200,
-    seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one a split")] = None,
+    trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
+    seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
     epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
     patience: Annotated[int, option("Of each run, in epochs.", _TRIALS, True)] = 100,
     seconds: Annotated[float | None, option("Begin no trial after this time.", _TRIALS)] = None,
     finalists: Annotated[int, options.finalists(_TRIALS)] = 0,
-    seed: Annotated[int, option("Of what is tried.", _TRIALS, True, min=0)] = 0,
+    seed: Annotated[int, option("Of the search.", _TRIALS, True, min=0)] = 0,
     root: Annotated[Path | None, options.root(_STUDY)] = None,
     out: Annotated[
-        Path | None, option("Its folder.", _STUDY, "a new one in results/search")
+        Path | None, option("Folder of the study.", _STUDY, "a new one in results/search")
     ] = None,
     workers: Annotated[int, options.workers(_STUDY)] = 1,
     ray: Annotated[str | None, options.ray(_STUDY)] = None,
     database: Annotated[
-        str | None, option("Keep it in PostgreSQL: postgresql://user@host/name.", _STUDY)
+        str | None, option("Keep the study in PostgreSQL: postgresql://user@host/name.", _STUDY)
     ] = None,
     threads: Annotated[int | None, options.threads(_STUDY)] = None,
     as_json: Annotated[bool, options.as_json(_STUDY)] = False,
 ) -> None:
-    """Search for the settings with the best mean validation accuracy; test nodes are never looked
-    at. Stop it as you like: the same command goes on, and several at once share the work.
+    """Search for the settings with the best mean validation accuracy, without the test nodes.
+    The same command resumes a search that was stopped, and several at once share the work.
     """
     import torch
 
@@ -74,47 +80,42 @@ def search(
     require("matplotlib", "search")
     if threads is not None:
         torch.set_num_threads(threads)
-    task = Task(
-        data=data.lower(),
-        model=model,
-        control=None if control == "none" else control,
-        depth=depth,
-        activation=activation,
-        select=select,
-        normalize=normalize,
-        max_hidden=max_hidden,
-    )
+    with diverted(as_json):
+        given = settings(ctx.params, (field.name for field in fields(Task)))
+        task = Task(**{"control": None, "depth": None, **given, "data": data.lower()})
     folder = out or Path("results/search") / "-".join(
         [task.data, task.model, task.control or "plain", str(task.depth or "any")]
     )
-    found = run(
-        task,
-        trials=trials,
-        seed=seed,
-        runs=seeds,
-        storage=folder,
-        root=root,
-        epochs=epochs,
-        patience=patience,
-        seconds=seconds,
-        finalists=finalists,
-        workers=workers,
-        ray=ray,
-        database=database,
-    )
-    write_search(folder)
+    with diverted(as_json):
+        found = run(
+            task,
+            trials=trials,
+            seed=seed,
+            runs=seeds,
+            storage=folder,
+            root=root,
+            epochs=epochs,
+            patience=patience,
+            seconds=seconds,
+            finalists=finalists,
+            workers=workers,
+            ray=ray,
+            database=database,
+        )
+        write_search(folder)
     if as_json:
         print_json(found.to_dict())
     else:
-        _show(found, folder)
+        _show(found, folder, model)
     if found.interrupted:
-        typer.echo(f"interrupted: the same command goes on in {folder}", err=True)
+        typer.echo(f"interrupted: the same command continues in {folder}", err=True)
         raise typer.Exit(130)
 
 
-def _show(found: Found, folder: Path) -> None:
+def _show(found: Found, folder: Path, model: str) -> None:
     from rich.console import Console
 
+    from graphsct.nn.model_file import is_file
     from graphsct.search.finals import TIMES
     from graphsct.search.progress import show_score
     from graphsct.training.words import SELECT
@@ -126,7 +127,7 @@ def _show(found: Found, folder: Path) -> None:
     )
     if found.finalists:
         runs = TIMES * found.seeds_per_trial
-        console.print(f"the best {found.finalists} had {runs} runs each to choose by")
+        console.print(f"the best {found.finalists} had {runs} runs each")
     select = found.task.select
     console.print(f"best mean {SELECT[select]}: [bold]{show_score(found.score, select)}[/]")
     for part in (found.model, found.train):
@@ -134,5 +135,6 @@ def _show(found: Found, folder: Path) -> None:
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))
     if found.normalize:
         console.print("  each row of features made to sum to one")
-    line = f"graphsct train --data {found.task.data} --config {folder / 'best.json'}"
-    console.print(f"Written to {folder}; now: {line}", soft_wrap=True)
+    words = ["graphsct", "train", "--data", found.task.data, "--config", str(folder / "best.json")]
+    words += ["--model", model] if is_file(model) else []
+    console.print(f"Written to {folder}; now: {shlex.join(words)}", soft_wrap=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
+from graphsct.cli.inputs import settings
 from graphsct.cli.options import flag, option
-from graphsct.cli.output import print_json, print_table, write_page
+from graphsct.cli.output import diverted, print_json, print_table, write_page
 
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
@@ -29,10 +30,14 @@ _EXAMPLES = options.examples(
         "graphsct train --data cora --control pooled --depth 16 --compare",
     ),
     (
-        "What a search found, three seeds, for a machine",
+        "The result of a search, three seeds, as JSON",
         "graphsct train --data cora --config best.json --seeds 3 --json",
     ),
-    ("Go on after an interruption", "graphsct train --data cora --resume"),
+    (
+        "Your own model, with an option of its constructor",
+        "graphsct train --model my_model.py:Net --option hops=2",
+    ),
+    ("Resume after an interruption", "graphsct train --data cora --resume"),
     (
         "One process for each part of a large graph",
         "graphsct train --data parts --distributed --seeds 1",
@@ -57,6 +62,7 @@ def train(
     init: Annotated[str | None, option("identity, glorot, uniform, ...", _MODEL)] = None,
     alpha: Annotated[float | None, option("Of GCNII.", _MODEL)] = None,
     theta: Annotated[float | None, option("Of GCNII and the gated controls.", _MODEL)] = None,
+    more: Annotated[list[str] | None, options.more(_MODEL)] = None,
     epochs: Annotated[int | None, option("At most.", _TRAIN, "1500")] = None,
     patience: Annotated[int | None, option("In epochs.", _TRAIN, "100")] = None,
     learning_rate: Annotated[float | None, option("Of Adam.", _TRAIN, "0.01")] = None,
@@ -66,14 +72,14 @@ def train(
     checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
         Path | None,
-        option("JSON with 'model' and 'train': of a search or another run.", _RUN),
+        option("JSON file with 'model' and 'train', of a search or another run.", _RUN),
     ] = None,
     compare: Annotated[bool, flag("--compare", "Also without control.", _RUN)] = False,
     normalize: Annotated[bool | None, options.normalize(_RUN)] = None,
     root: Annotated[Path | None, options.root(_RUN)] = None,
     out: Annotated[Path | None, option("Run folder.", _RUN, "a new one in results/train")] = None,
-    resume: Annotated[bool, flag("--resume", "Go on in a run folder that exists.", _RUN)] = False,
-    force: Annotated[bool, flag("--force", "Delete the runs in one that exists.", _RUN)] = False,
+    resume: Annotated[bool, flag("--resume", "Resume the runs in the folder.", _RUN)] = False,
+    force: Annotated[bool, flag("--force", "Delete the runs in the folder.", _RUN)] = False,
     threads: Annotated[int | None, options.threads(_RUN)] = None,
     tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
     distributed: Annotated[
@@ -104,39 +110,42 @@ def train(
         raise TrainingError("--resume keeps the runs in a folder, --force deletes them: choose one")
     if threads is not None:
         torch.set_num_threads(threads)
-    model_config, train_config, normalize = _configs(config, ctx.params)
+    with diverted(as_json):
+        model_config, train_config, normalize = _configs(config, ctx.params)
     if distributed:
         from graphsct.cli.processes import train_together
 
         train_together(ctx, model_config, train_config)
         return
-    loaded = datasets.load(data, root, normalize=normalize)
-    name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
-    folder = out or Path("results/train") / f"{name}-{model_config.depth}"
-    found = compare_control(
-        model_config,
-        loaded,
-        train_config,
-        range(seeds),
-        folder=folder,
-        source={"name": data.lower(), "normalize": normalize},
-        compare=compare,
-        resume=resume,
-        force=force,
-        tensorboard=tensorboard,
-    )
-    pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
+    with diverted(as_json):
+        loaded = datasets.load(data, root, normalize=normalize)
+        name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
+        folder = out or Path("results/train") / f"{name}-{model_config.depth}"
+        found = compare_control(
+            model_config,
+            loaded,
+            train_config,
+            range(seeds),
+            folder=folder,
+            source={"name": data.lower(), "normalize": normalize},
+            compare=compare,
+            resume=resume,
+            force=force,
+            tensorboard=tensorboard,
+        )
+        pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
     show(found, [folder, *pages], as_json)
     if found.interrupted:
-        typer.echo(f"interrupted: the same command with --resume goes on in {folder}", err=True)
+        typer.echo(f"interrupted: the same command with --resume continues in {folder}", err=True)
         raise typer.Exit(130)
 
 
 def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
-    """The two configurations, and whether rows of features sum to one.
+    """The settings of the model and of training, and whether rows of features sum to one.
 
-    From a file, a run's ``config.json`` or a search's ``best.json``, and from the options, which
-    come first.
+    Args:
+        path: a run's ``config.json`` or a search's ``best.json``
+        given: options of the command, which come before the file
     """
     from dataclasses import fields
 
@@ -148,21 +157,25 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise TrainingError(f"{path} is no JSON: {error}") from error
+            raise TrainingError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(values, dict) or not {"model", "train"} & set(values):
             raise TrainingError(f"{path} has neither 'model' nor 'train'")
-    given = {key: value for key, value in given.items() if value is not None}
-    if given.get("control") == "none":
-        given["control"] = None
-    made = []
-    for key, kind in (("model", ModelConfig), ("train", TrainConfig)):
-        own = {field.name for field in fields(kind)}
-        made.append(kind.from_dict({**values.get(key, {}), **_only(given, own)}))
-    return made[0], made[1], given.get("normalize", _normalized(values))
+    names = [{field.name for field in fields(kind)} for kind in (ModelConfig, TrainConfig)]
+    model, train = (dict(values.get(key, {})) for key in ("model", "train"))
+    own = settings(given, names[0])
+    if "options" in own:
+        own["options"] = {**model.get("options", {}), **own["options"]}
+    trained = {key: given[key] for key in names[1] if given.get(key) is not None}
+    normalize = given["normalize"]
+    return (
+        ModelConfig.from_dict(model | own),
+        TrainConfig.from_dict(train | trained),
+        _normalized(values) if normalize is None else normalize,
+    )
 
 
 def _normalized(values: dict[str, Any]) -> bool:
-    """What a file says of it: a search's beside the settings, a run's under the data."""
+    """The value in a file: at the top level for a search, under the data for a run."""
     from graphsct.errors import TrainingError
 
     of_run = values.get("data")
@@ -172,12 +185,8 @@ def _normalized(values: dict[str, Any]) -> bool:
     return found
 
 
-def _only(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key in names}
-
-
 def show(found: Comparison, written: list[Path], as_json: bool) -> None:
-    """Print what came out, for a person or for a machine, and where its folder and page are."""
+    """Print the results, as a table or as JSON, and the paths of the folder and the page."""
     from rich.console import Console
 
     from graphsct.diagnosis.tables import comparison_table

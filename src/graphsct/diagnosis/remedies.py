@@ -16,7 +16,7 @@ from graphsct.diagnosis.calling import trainable
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
 from graphsct.errors import ModelError
-from graphsct.nn import GCNII, add_control
+from graphsct.nn import GCNII, MODELS, add_control
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
@@ -117,10 +117,16 @@ def _ours(found: Diagnosis, model: ModelConfig, data: Any) -> dict[str, Build]:
     ways = {
         "identity": replace(model, init="identity") if gcn and model.init else model,
         "residual": ModelConfig("gcnii", **kept) if gcn else model,
-        "control": replace(model, control=model.control or "pooled"),
+        "control": _with_control(model),
         "shallower": replace(model, depth=sound_depth(found.findings, len(found.layers))),
     }
     return {name: partial(way.build, data) for name, way in ways.items() if way != model}
+
+
+def _with_control(model: ModelConfig) -> ModelConfig:
+    """The model with a control, if it takes one."""
+    takes = "control" in MODELS[model.model].options()
+    return replace(model, control=model.control or "pooled") if takes else model
 
 
 def _theirs(found: Diagnosis, build: Build, data: Any) -> dict[str, Build]:

@@ -2,6 +2,7 @@
 
 from graphsct.nn.activations import ACTIVATIONS, SReLU
 from graphsct.nn.controls import CONTROLS, SmoothnessControl
+from graphsct.nn.convolution import Convolution, LinearForm
 from graphsct.nn.energetic_conv import EnergeticConv
 from graphsct.nn.energetic_gnn import EnergeticGNN
 from graphsct.nn.gcn import GCN
@@ -17,10 +18,12 @@ __all__ = [
     "GCN",
     "GCNII",
     "MODELS",
+    "Convolution",
     "EnergeticConv",
     "EnergeticGNN",
     "GCN2Conv",
     "GCNConv",
+    "LinearForm",
     "Model",
     "SReLU",
     "SmoothnessControl",

@@ -47,11 +47,12 @@ class LinearForm(NamedTuple):
 
 
 class Convolution(torch.nn.Module):
-    """The base of our convolutions.
+    """The base of convolutions, with the control that is added to their output.
 
     A subclass that is linear in its features has its weights and a :meth:`linear_form`, which is
-    all: :meth:`forward` and the fast engine follow from it. Any other one has a ``forward`` of its
-    own and is trained by autograd.
+    all: :meth:`forward` and the engine follow from it. Any other one has a ``forward`` of its own
+    and is trained by autograd. The arguments of ``forward`` are called ``x``, ``edge_index`` and,
+    where the convolution takes them, ``x_0`` and ``pooled_0``: the engine finds them by these names.
     """
 
     control: SmoothnessControl | None
@@ -61,7 +62,7 @@ class Convolution(torch.nn.Module):
         self.control = None
 
     def linear_form(self) -> LinearForm | None:
-        """The numbers and weights of the convolution, ``None`` if it is not linear."""
+        """The numbers and weights of the output before the control, ``None`` if it is not linear."""
         return None
 
     def forward(

@@ -5,6 +5,7 @@ registry of models by name.
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeVar, overload
@@ -15,16 +16,16 @@ from torch import Tensor
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
-from graphsct.names import pick
+from graphsct.names import nearest, pick
 from graphsct.nn.activations import SReLU, make_activation
-from graphsct.nn.checks import check_rate, check_size
+from graphsct.nn.checks import check_flag, check_rate, check_size
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import drop_edges
 from graphsct.nn.jumping import Jumping
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
 
-__all__ = ["MODELS", "Model", "Space", "layer_numbers", "register"]
+__all__ = ["MODELS", "Model", "Space", "get_model", "layer_numbers", "register"]
 
 #: Settings by name, with the values that a search may choose for each.
 Space = Mapping[str, tuple[Any, ...]]
@@ -44,7 +45,22 @@ class Model(torch.nn.Module):
 
     A subclass that is decorated with :func:`register` can be trained, searched and diagnosed by its
     ``name``. Its constructor takes ``in_channels``, ``hidden_channels``, ``out_channels`` and
-    ``num_layers``, then its own options by keyword.
+    ``num_layers``, then its own options by keyword; with ``**options`` it takes those of its base
+    class as well.
+
+    Args:
+        in_channels: number of features
+        hidden_channels: number of channels :math:`d`
+        out_channels: number of classes
+        convs: the convolutions, called by :meth:`convolve`
+        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
+            ``torch.nn.LeakyReLU(0.2)``
+        dropout: rate, before the two linear layers
+        conv_dropout: rate, before every convolution
+        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
+        residual: add the input of each layer to its output
+        jumping: ``cat`` or ``max``: the output layer sees the features of all layers
+        edge_dropout: rate at which edges are left out in training (DropEdge)
     """
 
     #: The name in settings and commands, such as ``gcn``.
@@ -69,7 +85,7 @@ class Model(torch.nn.Module):
 
     @classmethod
     def from_choices(cls, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """The constructor's options for what a search has chosen, where the names differ."""
+        """The constructor's options for the choices of a search, where the names differ."""
         return dict(chosen)
 
     @classmethod
@@ -80,8 +96,13 @@ class Model(torch.nn.Module):
     @classmethod
     def options(cls) -> tuple[str, ...]:
         """Names of the options that the constructor takes besides the four sizes."""
-        _, _, _, _, *options = inspect.signature(cls).parameters
-        return tuple(options)
+        names: list[str] = []
+        for base in (base for base in cls.__mro__ if "__init__" in vars(base)):
+            taken = list(inspect.signature(vars(base)["__init__"]).parameters.values())
+            names += [p.name for p in taken[5:] if p.kind is not p.VAR_KEYWORD]
+            if all(p.kind is not p.VAR_KEYWORD for p in taken):
+                break
+        return tuple(dict.fromkeys(names))
 
     def __init__(
         self,
@@ -90,10 +111,10 @@ class Model(torch.nn.Module):
         out_channels: int,
         convs: Iterable[torch.nn.Module],
         *,
-        activation: str | torch.nn.Module,
-        dropout: float,
-        conv_dropout: float,
-        norm: str | torch.nn.Module | None,
+        activation: str | torch.nn.Module = "relu",
+        dropout: float = 0.0,
+        conv_dropout: float = 0.0,
+        norm: str | torch.nn.Module | None = None,
         residual: bool = False,
         jumping: str | None = None,
         edge_dropout: float = 0.0,
@@ -106,7 +127,7 @@ class Model(torch.nn.Module):
         self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
-        self.residual = residual
+        self.residual = check_flag(residual, "residual")
         self.edge_dropout = check_rate(edge_dropout, "edge_dropout")
         self.jumping = None if jumping is None else Jumping(jumping)
         width = hidden_channels
@@ -248,8 +269,18 @@ MODELS: dict[str, type[Model]] = {}
 M = TypeVar("M", bound=type[Model])
 
 
+def get_model(name: Any) -> type[Model]:
+    """The model with this name, or an error with the nearest right name."""
+    if name not in MODELS:
+        raise ModelError(
+            f"there is no model {name!r}{nearest(name, MODELS)}, or add your own with "
+            "graphsct.nn.register(...)"
+        )
+    return MODELS[name]
+
+
 def register(model: M) -> M:
-    """Make a model known by its name; a class decorator.
+    """Register a model by its name; a class decorator.
 
     Example:
         >>> from graphsct.nn import GCN
@@ -267,7 +298,8 @@ def register(model: M) -> M:
     expected = ["in_channels", "hidden_channels", "out_channels", "num_layers"]
     if sizes != expected:
         raise ModelError(
-            f"{model.__name__} takes {', '.join(sizes)} first, expected {', '.join(expected)}"
+            f"the first arguments of {model.__name__} are {', '.join(sizes)}, expected "
+            f"{', '.join(expected)}"
         )
     owner = MODELS.get(model.name, model)
     # A file that is executed again, perhaps under another module name, defines the class anew.
@@ -281,4 +313,5 @@ def register(model: M) -> M:
 
 
 def _file(model: type[Model]) -> str | None:
-    return getattr(sys.modules.get(model.__module__), "__file__", None)
+    found = getattr(sys.modules.get(model.__module__), "__file__", None)
+    return None if found is None else os.path.realpath(found)

@@ -19,7 +19,7 @@ __all__ = ["BlindData"]
 
 @dataclass(frozen=True)
 class BlindData:
-    """Everything that a search may know of some data: one view without test nodes for each split.
+    """The part of some data that a search may see: one view without test nodes for each split.
 
     There is no test mask in it, and every label outside the training and validation nodes of a view
     is -1. Models can be built from it as from the data.
@@ -27,8 +27,8 @@ class BlindData:
     Args:
         views: one for each split
         graph: the graph
-        num_features: of each node
-        num_classes: how many there are
+        num_features: number of features of each node
+        num_classes: number of classes
 
     Example:
         >>> from graphsct.datasets import demo
@@ -58,7 +58,7 @@ class BlindData:
         return tuple(replace(view, x=to_tensor(x)) for view in self.views)
 
     def to_bytes(self) -> bytes:
-        """Serialize for another process, which so never gets the test nodes."""
+        """Serialize for another process, which thus never gets the test nodes."""
         return pickle.dumps(self)
 
     @staticmethod

@@ -24,17 +24,17 @@ def run_cluster(
     *,
     address: str,
 ) -> None:
-    """Let Ray's workers work until the study has its trials; one that fails is tried again.
+    """Run Ray's workers until the study has its trials; one that fails is started again.
 
-    The folder of the study must be one that all machines share, unless there is a database.
+    All machines must share the folder of the study, unless there is a database.
 
     Args:
-        plan: with a folder or a database
-        data: without test nodes
-        workers: how many, one processor each
-        stop: asked twice a second; trials under way are begun again by whoever goes on
+        plan: a plan with a folder or a database
+        data: data without test nodes
+        workers: number of workers, one processor each
+        stop: called twice a second; if true, trials under way are left to the next process
         show: called twice a second
-        address: of the cluster, ``auto`` for that of this machine, or ``local`` for a new one
+        address: address of the cluster, ``auto`` for this machine's, or ``local`` for a new one
     """
     ray = require("ray", "ray")
     try:

@@ -1,4 +1,4 @@
-"""A study in a PostgreSQL database, for processes on machines that share no folder."""
+"""A study in a PostgreSQL database, for machines that share no folder."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["Database"]
 
 
 class Database:
-    """The database and the presence of this process in it, while used as a context.
+    """The database; as a context, it also marks this process as present in it.
 
     Both locks are advisory locks of PostgreSQL, which end with the connection that holds them, and
     so with the process, however it ends.
 
     Args:
         url: ``postgresql://user@host/database``
-        name: of the study
+        name: name of the study
     """
 
     def __init__(self, url: str, name: str) -> None:
@@ -63,14 +63,14 @@ class Database:
             self._ask("pg_advisory_unlock", "")
 
     def open(self) -> RDBStorage:
-        """What Optuna reads and writes; its tables are made if need be."""
+        """The storage for Optuna, whose tables are created if need be."""
         storage = RDBStorage(self._url.render_as_string(hide_password=False))
         self._closing.callback(storage.engine.dispose)
         self._closing.callback(storage.remove_session)
         return storage
 
     def is_gone(self, worker: str | None) -> bool:
-        """Whether the process of that name has ended, however it ended."""
+        """Whether the process with that name has ended, for whatever reason."""
         if worker is None or worker == self.worker:
             return worker is None
         gone = self._ask("pg_try_advisory_lock", worker)

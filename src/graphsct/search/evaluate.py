@@ -28,9 +28,9 @@ class Candidate:
     """Settings to try: a model, how to train it, and the number of runs.
 
     Args:
-        model: what to build
-        train: how to train; run i has its seed plus i, and split i modulo their number
-        runs: how many
+        model: settings of the model
+        train: settings of the training; run i has its seed plus i, and split i modulo their number
+        runs: number of runs
         normalize: make the rows of the features sum to one
     """
 
@@ -53,13 +53,13 @@ class Judge(Protocol):
     """Listens to the scores of candidates, which are known by their numbers."""
 
     def hopeless(self, candidate: int, epoch: int, score: Score) -> bool:
-        """Take the score at a rung; whether to give the candidate up."""
+        """Take the score at a rung; return whether to give the candidate up."""
 
     def done(self, candidate: int, score: Score) -> None:
         """Take the last score."""
 
     def diverged(self, candidate: int, seconds: float) -> None:
-        """Take note that the losses of a run are no numbers any more."""
+        """Take note that a run diverged."""
 
 
 def evaluate(
@@ -68,13 +68,13 @@ def evaluate(
     judge: Judge,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Train candidates rung by rung, those of a shape together, and tell a judge what they give.
+    """Train candidates rung by rung, those of one shape together, and report to a judge.
 
     Args:
         candidates: with the same number of epochs, patience and selection
-        data: without test nodes
-        judge: is told of every rung, and once of the end of each candidate
-        stop: asked after every epoch; if it says so, candidates under way are left as they are
+        data: data without test nodes
+        judge: gets the scores at every rung and at the end of each candidate
+        stop: called after every epoch; if true, candidates under way are left as they are
     """
     _Group(candidates, data, judge, stop).train()
 

@@ -1,4 +1,4 @@
-"""The search itself."""
+"""The search for the best settings of a model."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from graphsct.files import write_json, write_jsonl
+from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
 from graphsct.search.finals import hold_finals
 from graphsct.search.progress import SearchProgress
@@ -50,29 +51,29 @@ def search(
     """Search for the best settings of a model by validation alone; test nodes are never seen.
 
     Args:
-        task: what to search
-        trials: how many there shall be in all, with those that are in the folder already
-        seed: of what is tried, and of the first run of each trial; run i has this seed plus i
-        runs: of each trial, whose mean is its score; if left out, 2 on a fixed split, else one for
-            each split
-        data: loaded by the name in the task if left out; else with rows that sum to one if the task
-            says so, and as they are if it leaves that open
-        storage: folder of the study, for as many processes as there are; a study that is there
-            goes on, whatever became of those who had it. In memory if left out
+        task: the model, and the criterion
+        trials: number of trials in all, with those that are already in the folder
+        seed: seed of the search, and of the first run of each trial; run i has this seed plus i
+        runs: number of runs of each trial, whose mean is its score; by default 2 on a fixed split,
+            else one for each split
+        data: your own data, with rows that already sum to one if the task says so; loaded by the
+            name in the task if left out
+        storage: folder of the study, which several processes may share; an existing study is
+            resumed. In memory if left out
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
-            the name of the folder, which then gets only what was found
+            the name of the folder, which then gets only the result
         root: folder with the raw files of data sets
-        progress: show it on standard error; where that is no terminal, a line a minute
-        epochs: of each run, at most
-        patience: of each run, in epochs
-        seconds: begin no further trial after this time
-        workers: number of processes
-        ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; the folder
-            must be one that all its machines share, unless there is a database
-        finalists: train so many of the best trials with five times as many runs, in this process,
+        progress: show it on standard error; a line per minute if that is not a terminal
+        epochs: maximum number of epochs of each run
+        patience: a run stops this many epochs after its best one
+        seconds: start no further trial after this time
+        workers: number of processes; they import or execute the file that defines the model
+        ray: let a Ray cluster start the processes: its address, ``auto`` or ``local``; all its
+            machines must share the folder, unless there is a database
+        finalists: train this many of the best trials with five times as many runs, in this process,
             and take the best of these; the best of many trials with few runs is often a lucky one
-        first: settings to try first in a new study, such as the best of a task like this one; each
-            becomes the nearest of what may be chosen; the last of each is whether rows sum to one
+        first: settings to try first in a new study, such as the best of a similar task: a model,
+            its training, and whether rows sum to one; each becomes the nearest choice of the task
 
     Example:
         >>> task = Task("demo", "gcn", None, depth=2, max_hidden=16)
@@ -97,6 +98,7 @@ def search(
             folder=None if storage is None else Path(storage).absolute(),
             first=tuple(chosen_in(task, *settings) for settings in first),
             finalists=finalists,
+            source=None if alone else ModelSource.of(task.model),
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 import torch
@@ -15,20 +17,20 @@ from graphsct.search.worker import Plan, work
 
 __all__ = ["run_pool"]
 
-# So many processes may end by accident and are replaced.
+# The number of processes that may end by accident and are replaced.
 _ACCIDENTS = 3
 
 
 def run_pool(
     plan: Plan, data: BlindData, workers: int, stop: Callable[[], bool], show: Callable[[], None]
 ) -> None:
-    """Let processes work until the study has its trials; one that is killed is replaced.
+    """Run processes until the study has its trials; one that is killed is replaced.
 
     Args:
-        plan: with a folder or a database
-        data: without test nodes
-        workers: how many processes
-        stop: asked twice a second; trials under way are given back then
+        plan: a plan with a folder or a database
+        data: data without test nodes
+        workers: number of processes
+        stop: called twice a second; if true, trials under way are given back
         show: called twice a second
     """
     context = _context()
@@ -66,7 +68,7 @@ def run_pool(
 
 
 def _context() -> Any:
-    """Processes that start at once, as children of one that has imported everything, if it can."""
+    """Children of a server that has imported everything, if the system has one: they start fast."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -75,7 +77,7 @@ def _context() -> Any:
 
 
 def _work(plan: Plan, content: bytes, threads: int, asked: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent looks after Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     torch.set_num_threads(threads)
     parent = multiprocessing.parent_process()
 
@@ -83,5 +85,6 @@ def _work(plan: Plan, content: bytes, threads: int, asked: Any) -> None:
         return asked.is_set() or parent is None or not parent.is_alive()
 
     data = BlindData.from_bytes(content)
-    with plan.open(data) as study:
+    # A model of a user may print, and standard output belongs to the command.
+    with redirect_stdout(sys.stderr), plan.open(data) as study:
         work(plan, study, data, stop)

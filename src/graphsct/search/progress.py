@@ -1,4 +1,4 @@
-"""How far a search is."""
+"""The progress of a search."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SearchProgress:
             self._bar.stop()
 
     def __call__(self, study: Study) -> None:
-        """Show what a study has come to."""
+        """Show the state of a study."""
         if self._first is None:
             self._first = study.counts().trials
         if self._bar is not None:

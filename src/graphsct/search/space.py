@@ -46,11 +46,12 @@ def space(task: Task) -> Space:
     if "activation" in lacking:
         lacking.add("negative_slope")
     of_control = {} if task.control is None else CONTROLS[task.control].search_space
-    return (
+    choices = (
         {name: these for name, these in shared.items() if name not in lacking}
         | own
         | {name: these for name, these in of_control.items() if name in model.options()}
     )
+    return choices | {name: (task.options[name],) for name in choices if name in task.options}
 
 
 def first_choices(task: Task) -> list[dict[str, Any]]:
@@ -63,7 +64,7 @@ def _nearest(value: Any, choices: tuple[Any, ...]) -> Any:
     """The value itself if it is a choice, else the nearest number, else the first choice."""
     if value in choices:
         return value
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and len(choices) > 1:
         return min(choices, key=lambda choice: abs(choice - value))
     return choices[0]
 
@@ -85,7 +86,7 @@ def configs(
         **{name: chosen[name] for name in _TRAIN},
     )
     others = {k: v for k, v in chosen.items() if k not in _TRAIN and k != "normalize"}
-    values = in_effect(MODELS[task.model].from_choices(others))
+    values = in_effect({**MODELS[task.model].from_choices(others), **task.options})
     named = {field.name for field in fields(ModelConfig)}
     model = ModelConfig(
         model=task.model,

@@ -1,13 +1,14 @@
-"""What a search is asked for, and what it finds."""
+"""The task of a search, and its result."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from graphsct.names import pick
-from graphsct.nn import ACTIVATIONS, CONTROLS, MODELS
+from graphsct.nn import ACTIVATIONS, CONTROLS
 from graphsct.records import Record
-from graphsct.training.config import Config, ModelConfig, TrainConfig, check
+from graphsct.training.config import Config, ModelConfig, TrainConfig, check, check_options
 
 __all__ = ["WIDTHS", "Found", "Task"]
 
@@ -30,6 +31,7 @@ class Task(Config):
             or ``val_loss``
         normalize: whether each row of features is made to sum to one; if none, both are tried
         max_hidden: largest number of channels
+        options: options of the model's constructor that are fixed and not searched, by name
 
     Example:
         >>> Task("cora", "gcnii", "gated", 16).select
@@ -44,10 +46,11 @@ class Task(Config):
     select: str = "val_accuracy"
     normalize: bool | None = None
     max_hidden: int | None = None
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pick(MODELS, self.model, "model")
+        check_options(self.model, self.options)
         TrainConfig(select=self.select)
         if self.control is not None:
             pick(CONTROLS, self.control, "control")

@@ -1,4 +1,4 @@
-"""One process at work on a study."""
+"""The work of one process on a study."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphsct.extras import require
+from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.search.space import configs, few_shapes, first_choices, space
@@ -33,17 +34,18 @@ class Plan:
     """Everything that a worker needs besides the data.
 
     Args:
-        task: what to search
-        trials: how many there shall be in all
-        seed: of what is tried, and of the first run of each trial
-        runs: of each trial
-        epochs: of each run, at most
-        patience: of each run
-        until: begin no trial after this time, in seconds since 1970
-        folder: of the study; in memory if none
-        first: what the first trials choose, before settings that are known to be good
-        database: of the study, which then has the name of the folder; in the folder if none
-        finalists: so many of the best trials get more runs before one of them is chosen
+        task: the model, and the criterion
+        trials: number of trials in all
+        seed: seed of the search, and of the first run of each trial
+        runs: number of runs of each trial
+        epochs: maximum number of epochs of each run
+        patience: a run stops this many epochs after its best one
+        until: start no trial after this time, in seconds since 1970
+        folder: folder of the study; in memory if none
+        first: choices of the first trials, before those that are known to be good
+        database: address of the study, which then has the name of the folder; in the folder if none
+        finalists: number of the best trials that get more runs before one of them is chosen
+        source: where the model is defined, for other processes
     """
 
     task: Task
@@ -57,6 +59,7 @@ class Plan:
     first: tuple[Mapping[str, Any], ...] = ()
     database: str | None = None
     finalists: int = 0
+    source: ModelSource | None = None
 
     def __post_init__(self) -> None:
         TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
@@ -66,10 +69,12 @@ class Plan:
 
     @contextmanager
     def open(self, data: BlindData) -> Iterator[Study]:
-        """Open the study, or refuse one of another plan; the process is known to others then."""
+        """Open the study, or refuse one of another plan; marks the process as present."""
         require("optuna", "search")
         from graphsct.search.study import Study
 
+        if self.source is not None:
+            self.source.load()
         choices = space(self.task)
         identity = {
             "task": self.task.to_dict(),
@@ -100,13 +105,13 @@ class Plan:
         return nullcontext()
 
     def candidate(self, chosen: Mapping[str, Any]) -> Candidate:
-        """A trial by what it has chosen."""
+        """The candidate with the choices of a trial."""
         limits = {"epochs": self.epochs, "patience": self.patience, "seed": self.seed}
         model, train = configs(self.task, chosen, **limits)
         return Candidate(model, train, self.runs, normalize=chosen.get("normalize", False))
 
     def found(self, study: Study, *, interrupted: bool) -> Found:
-        """What the study has come to."""
+        """The result of the study so far."""
         best = study.best()
         candidate = self.candidate(study.chosen(best.params))
         return Found(
@@ -132,11 +137,11 @@ def work(
     """Take trials and train them until there are none left.
 
     Args:
-        plan: what to do
-        study: opened by the plan
-        data: without test nodes
-        stop: asked after every epoch; trials under way are given back then
-        show: called whenever there is something new
+        plan: the plan of the search
+        study: the study that the plan opened
+        data: data without test nodes
+        stop: called after every epoch; if true, trials under way are given back
+        show: called after every change of the study
     """
 
     def size(chosen: Mapping[str, Any]) -> int:
@@ -157,7 +162,7 @@ def work(
 
 
 class _Told:
-    """Tells a study what comes of a group of its trials."""
+    """Passes the scores of a group of trials on to their study."""
 
     def __init__(self, study: Study, group: Sequence[Taken], show: Callable[[Study], None]) -> None:
         self.study, self.group, self.show = study, group, show

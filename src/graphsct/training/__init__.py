@@ -1,10 +1,10 @@
-"""Training: one run, many runs, and what a run needs to stop and go on."""
+"""Training: one run, many runs, and the records of runs."""
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
 from graphsct.training.many import fit_many
 from graphsct.training.run import Epoch, Run
-from graphsct.training.seeds import Results, run_seeds
+from graphsct.training.seeds import Results, build_seeds, run_seeds
 from graphsct.training.selection import Selection
 from graphsct.training.tensorboard import TensorBoard
 
@@ -16,6 +16,7 @@ __all__ = [
     "Selection",
     "TensorBoard",
     "TrainConfig",
+    "build_seeds",
     "fit",
     "fit_many",
     "run_seeds",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -12,9 +13,19 @@ from graphsct.errors import ModelError, TrainingError
 from graphsct.graph.cache import graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn import CONTROLS, MODELS
+from graphsct.nn.model import get_model
+from graphsct.nn.model_file import call_constructor
 from graphsct.records import Record, check_types
 
-__all__ = ["OF_ACTIVATION", "SELECTIONS", "Config", "ModelConfig", "TrainConfig", "check"]
+__all__ = [
+    "OF_ACTIVATION",
+    "SELECTIONS",
+    "Config",
+    "ModelConfig",
+    "TrainConfig",
+    "check",
+    "check_options",
+]
 
 #: Settings that belong to one activation, with its name.
 OF_ACTIVATION = {"offset": "srelu", "negative_slope": "leaky_relu"}
@@ -28,6 +39,11 @@ class Config(Record, strict=True, noun="setting"):
 
     def __post_init__(self) -> None:
         check_types(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings by name; ``options`` only if there are any."""
+        values = super().to_dict()
+        return {k: v for k, v in values.items() if k != "options" or v}
 
 
 @dataclass(frozen=True)
@@ -82,6 +98,24 @@ def check(config: Any, name: str, right: bool, expected: str) -> None:
         raise TrainingError(f"{name} is {getattr(config, name)!r}, expected {expected}")
 
 
+def check_options(model: str, names: Iterable[str]) -> None:
+    """Refuse an option that the constructor of a model does not take.
+
+    Args:
+        model: name of a model
+        names: names of options
+    """
+    taken = get_model(model).options()
+    for name in names:
+        if name not in taken:
+            others = [key for key, other in MODELS.items() if name in other.options()]
+            raise ModelError(
+                f"{name} is not for {model}, only for {' and '.join(others)}"
+                if others
+                else f"{model} has no option {name!r}{nearest(name, taken)}"
+            )
+
+
 @dataclass(frozen=True)
 class ModelConfig(Config):
     """The model to build; a setting that is ``None`` keeps the model's own default.
@@ -104,8 +138,8 @@ class ModelConfig(Config):
         beta: share of the initial features (``egnn``)
         offset: initial offsets of ``srelu`` (``egnn``)
         penalty_weight: weight of the distance between weights and their initial values (``egnn``)
-        options: further options of a model that is registered with
-            :func:`graphsct.nn.register`, by name
+        options: further options of the model's constructor by name, such as ``residual``,
+            ``jumping`` and ``edge_dropout``, or those of a model of your own
 
     Example:
         >>> from graphsct.datasets import demo
@@ -135,15 +169,7 @@ class ModelConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        taken = pick(MODELS, self.model, "model").options()
-        for name in self._given():
-            if name not in taken:
-                others = [key for key, model in MODELS.items() if name in model.options()]
-                raise ModelError(
-                    f"{name} is not for {self.model}, only for {' and '.join(others)}"
-                    if others
-                    else f"{self.model} has no option {name!r}{nearest(name, taken)}"
-                )
+        check_options(self.model, self._given())
         slope = self.negative_slope
         if slope is not None:
             check(self, "negative_slope", 0 < slope < 1, "above 0 and below 1")
@@ -158,16 +184,11 @@ class ModelConfig(Config):
         """The model's name in tables and figures."""
         return MODELS[self.model].title
 
-    def to_dict(self) -> dict[str, Any]:
-        """All settings by name; further options only if there are any."""
-        values = super().to_dict()
-        return values if self.options else {k: v for k, v in values.items() if k != "options"}
-
     def _given(self) -> dict[str, Any]:
         """The model's options that are not left to its defaults."""
         own = ("model", "depth", "hidden", "negative_slope", "options")
         named = {each.name: getattr(self, each.name) for each in fields(self)}
-        if "dropout" not in MODELS[self.model].options() and self.dropout == type(self).dropout:
+        if "dropout" not in get_model(self.model).options() and self.dropout == type(self).dropout:
             del named["dropout"]
         return {k: v for k, v in named.items() if k not in own and v is not None} | self.options
 
@@ -180,7 +201,6 @@ class ModelConfig(Config):
             graph = graph_of(data)
             options["num_components"] = graph.num_components
         make: Any = MODELS[self.model]
-        model: torch.nn.Module = make(
-            data.num_features, self.hidden, data.num_classes, self.depth, **options
-        )
+        sizes = data.num_features, self.hidden, data.num_classes, self.depth
+        model: torch.nn.Module = call_constructor(make, make.__name__, *sizes, **options)
         return model

@@ -159,7 +159,20 @@ def run_seeds(
 def build_seeds(
     build: Callable[[], torch.nn.Module], seeds: Iterable[int]
 ) -> list[torch.nn.Module]:
-    """One model for each seed, its random weights from the seed."""
+    """One model for each seed, which decides its first weights.
+
+    Args:
+        build: makes a model, any ``torch.nn.Module``
+        seeds: one per model
+
+    Example:
+        >>> from graphsct import datasets, fit_many
+        >>> from torch_geometric.nn import GAT
+        >>> models = build_seeds(lambda: GAT(16, 8, 2, 3), range(2))
+        >>> configs = [TrainConfig(epochs=3, seed=seed) for seed in range(2)]
+        >>> [run.backend for run in fit_many(models, datasets.demo(), configs)]
+        ['autograd', 'autograd']
+    """
     models = []
     for seed in seeds:
         with seeded(seed):
