@@ -63,7 +63,7 @@ def joined(seconds: float, **how: Any) -> Iterator[None]:
     except (RuntimeError, ValueError) as error:
         raise TrainingError(
             f"the processes did not find each other: {_reason(error)}; start them with torchrun, "
-            "for instance 'torchrun --nproc-per-node 2 -m graphsct.distributed train ...'"
+            "for instance 'torchrun --nproc-per-node 2 SCRIPT.py'"
         ) from error
     try:
         yield

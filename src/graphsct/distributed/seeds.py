@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.distributed.collectives import lead, rank
+from graphsct.distributed.fit import fit
 from graphsct.distributed.part import Part
-from graphsct.distributed.run import fit
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
 from graphsct.training.compare import WITHOUT, Comparison, check_compare

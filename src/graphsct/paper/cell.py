@@ -13,7 +13,7 @@ from graphsct.files import write_json
 from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
 
-__all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "Key", "Settings", "read_cells", "write_cell"]
+__all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "CellSettings", "Key", "read_cells", "write_cell"]
 
 #: The cells that come with graphsct.
 PACKAGED = Path(__file__).with_name("cells")
@@ -65,7 +65,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings(Record, leave_out=("train.seed",), error=ExperimentError):
+class CellSettings(Record, leave_out=("train.seed",), error=ExperimentError):
     """All settings of a cell's runs but their seeds.
 
     Args:
@@ -98,7 +98,7 @@ class Cell(Record, flat=("key",), error=ExperimentError):
     """
 
     key: Key
-    settings: Settings
+    settings: CellSettings
     found: dict[str, Any] | None = None
     results: tuple[dict[str, Any], ...] = ()
     command: str = ""

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.errors import ExperimentError, GraphsctError
-from graphsct.paper.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
-from graphsct.paper.plan import borrow
+from graphsct.paper.cell import RESULT, Cell, CellSettings, Key, read_cells, write_cell
+from graphsct.paper.keys import borrow
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
 from graphsct.search.task import Task
 from graphsct.training.interrupt import interruptible
@@ -24,7 +24,7 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
 from graphsct.training.seeds import build_seeds, seed_folder, split_of
 
-__all__ = ["Budget", "Loader", "Outcome", "is_done", "run_cells"]
+__all__ = ["Budget", "CellOutcome", "Loader", "is_done", "run_cells"]
 
 Loader = Callable[[str, bool], Any]
 
@@ -69,7 +69,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """What became of a cell: the cell, or why there is none."""
 
     key: Key
@@ -108,7 +108,7 @@ def run_cells(
     work: Path,
     table: str,
     progress: bool = True,
-) -> Iterator[Outcome]:
+) -> Iterator[CellOutcome]:
     """Run cells one by one; one that fails does not stop the others.
 
     Ctrl-C raises :class:`KeyboardInterrupt` after what is under way has been saved.
@@ -140,9 +140,9 @@ def run_cells(
                         cell = replace(cell, command=_command(table, key, budget))
                         write_cell(out, cell)
                         clear_runs(place)
-                outcome = Outcome(key, cell, new=new)
+                outcome = CellOutcome(key, cell, new=new)
             except (GraphsctError, OSError) as error:
-                outcome = Outcome(key, reason=str(error))
+                outcome = CellOutcome(key, reason=str(error))
             if asked():
                 raise KeyboardInterrupt
             yield outcome
@@ -230,7 +230,7 @@ def _row(run: Run, split: int | None) -> dict[str, Any]:
 
 def _search(
     key: Key, load: Loader, budget: Budget, work: Path, progress: bool, near: Sequence[Cell]
-) -> tuple[Settings, dict[str, Any]]:
+) -> tuple[CellSettings, dict[str, Any]]:
     from graphsct.search import search
 
     if budget.trials is None:
@@ -266,7 +266,7 @@ def _search(
         "after": [cell.key.name for cell in near],
         "command": _search_command(task, budget),
     }
-    return Settings(found.model, found.train, found.normalize), how
+    return CellSettings(found.model, found.train, found.normalize), how
 
 
 def _search_command(task: Task, budget: Budget) -> str:

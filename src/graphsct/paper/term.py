@@ -15,7 +15,7 @@ import torch
 
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.files import write_json
-from graphsct.paper.cell import PACKAGED, Cell, Key, Settings
+from graphsct.paper.cell import PACKAGED, Cell, CellSettings, Key
 from graphsct.paper.probe import probe
 from graphsct.paper.reproduce import Loader
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
@@ -46,7 +46,7 @@ class Term(Record, flat=("key",), error=ExperimentError):
     """
 
     key: Key
-    settings: Settings
+    settings: CellSettings
     runs: tuple[dict[str, Any], ...]
     command: str = ""
     versions: dict[str, Any] | None = None
@@ -170,11 +170,11 @@ def _measure(
         }
 
 
-def _config(settings: Settings, seed: int) -> TrainConfig:
+def _config(settings: CellSettings, seed: int) -> TrainConfig:
     return replace(settings.train, select=settings.rules[0], seed=seed)
 
 
-def _pair(settings: Settings, data: Any, seed: int) -> tuple[torch.nn.Module, torch.nn.Module]:
+def _pair(settings: CellSettings, data: Any, seed: int) -> tuple[torch.nn.Module, torch.nn.Module]:
     """A model with the term and one without, with the same first weights."""
     with seeded(seed):
         model = settings.model.build(data)

@@ -10,8 +10,8 @@ from typing import Any
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
 from graphsct.paper.cell import PACKAGED, Cell, Key
+from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell, PaperTable
-from graphsct.paper.plan import key_of
 from graphsct.paper.reproduce import Loader
 from graphsct.training.run import versions
 from graphsct.training.timing import Case, measure_data

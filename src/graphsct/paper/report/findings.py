@@ -16,8 +16,8 @@ from graphsct.paper.tables.sizes import SizeRow
 __all__ = [
     "CLAIMED",
     "Agreement",
-    "Effect",
-    "Finding",
+    "ControlEffect",
+    "ReportFinding",
     "agreement",
     "breakdown",
     "effect",
@@ -30,7 +30,7 @@ CLAIMED = ("depth", "srelu", "heterophilic")
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportFinding:
     """A question about the paper and the answer of our runs.
 
     Args:
@@ -47,7 +47,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Effect:
+class ControlEffect:
     """SCT against its base, over pairs that both have our runs.
 
     Args:
@@ -84,13 +84,13 @@ class Effect:
         return self.pairs - self.helps - self.hurts
 
 
-def effect(rows: Iterable[AccuracyRow]) -> Effect:
+def effect(rows: Iterable[AccuracyRow]) -> ControlEffect:
     """Count over the rows with SCT; the others are skipped."""
     printed = [(row, row.paper_gain) for row in rows if row.paper_gain is not None]
     ours = [(row, row.gain, paper) for row, paper in printed if row.gain is not None]
     verdicts = Counter(gain.verdict for _, gain, _ in ours)
     ranked = [row for row, _, _ in sorted(ours, key=lambda pair: pair[1].mean)]
-    return Effect(
+    return ControlEffect(
         printed=len(printed),
         printed_up=sum(paper > 0 for _, paper in printed),
         pairs=len(ours),
@@ -149,7 +149,7 @@ class _Group:
     table: str
     model: str
     depth: int | None
-    effect: Effect
+    effect: ControlEffect
 
 
 _COLUMNS: tuple[Column[_Group], ...] = (

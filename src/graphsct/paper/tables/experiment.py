@@ -18,9 +18,9 @@ from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import read_cells
 from graphsct.paper.estimate import estimate
+from graphsct.paper.keys import Choice
 from graphsct.paper.paper import PaperTable, find_table
-from graphsct.paper.plan import Choice
-from graphsct.paper.reproduce import Budget, Loader, Outcome, is_done, run_cells
+from graphsct.paper.reproduce import Budget, CellOutcome, Loader, is_done, run_cells
 from graphsct.training.seeds import percent
 
 __all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment"]
@@ -185,7 +185,7 @@ class TrainedExperiment(PaperExperiment):
         return good
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: CellOutcome) -> str:
     if outcome.cell is None:
         return f"{outcome.key.name}: failed: {outcome.reason}"
     parts = []

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.pages.tables import Column, Table
+from graphsct.paper.keys import control_of
 from graphsct.paper.paper import MODELS
-from graphsct.paper.plan import control_of
 from graphsct.paper.tables.experiment import PaperExperiment, Root
 from graphsct.paper.tables.rows import MODEL
 from graphsct.search.space import space

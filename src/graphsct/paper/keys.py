@@ -9,7 +9,7 @@ from typing import Any
 from graphsct import nn
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
-from graphsct.paper.cell import Cell, Key, Settings
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
 from graphsct.training.config import OF_ACTIVATION
 
@@ -78,7 +78,7 @@ def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
     return Cell(key, settings, found, source.results if same else (), versions=source.versions)
 
 
-def _with_activation(settings: Settings, activation: str) -> Settings:
+def _with_activation(settings: CellSettings, activation: str) -> CellSettings:
     others: dict[str, Any] = {n: None for n, owner in OF_ACTIVATION.items() if owner != activation}
     return replace(settings, model=replace(settings.model, activation=activation, **others))
 
