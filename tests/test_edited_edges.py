@@ -101,7 +101,7 @@ def test_describe(data):
 def test_search(data, fresh):
     blind = BlindData.of(data)
     assert blind.graph.num_components == 299
-    assert blind.identity() == BlindData.of(fresh).identity()
+    assert blind.fingerprint() == BlindData.of(fresh).fingerprint()
 
 
 def test_write_partition(data, tmp_path):

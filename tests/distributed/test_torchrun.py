@@ -53,6 +53,7 @@ def go_on(parts, folder, resume):
     return found.results.runs[0].history
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_at_last_ends_the_job(workers, tmp_path):
     parts, folder = tmp_path / "parts", tmp_path / "run"
     write_partition(datasets.demo(), parts, 2)
@@ -85,6 +86,7 @@ def test_a_killed_worker_is_replaced_and_at_last_ends_the_job(workers, tmp_path)
     assert resumed == whole
 
 
+@pytest.mark.slow
 def test_train_starts_its_processes(tmp_path, monkeypatch, capfd):
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

@@ -283,6 +283,7 @@ def process(folder, config, limit_at=0):
     started.close()
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_moment_changes_nothing(data, tmp_path):
     config = TrainConfig(epochs=300, patience=300, checkpoint_every=2)
     whole = build(norm=None)
