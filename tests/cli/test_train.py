@@ -138,7 +138,7 @@ def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[]", "has neither 'model' nor 'train'"),
         ('{"train": {"epoch": 3}}', "no setting 'epoch', did you mean 'epochs'"),
         ('{"train": {}, "normalize": 1}', "normalize is 1, expected true or false"),
@@ -155,7 +155,7 @@ def test_a_folder_that_is_no_run_folder(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     result = run(*FAST, "--out", tmp_path, "--force")
     assert result.exit_code == 1
-    assert "is not empty and no run folder" in result.stderr
+    assert "is not empty and not a run folder" in result.stderr
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 

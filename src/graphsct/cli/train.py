@@ -148,7 +148,7 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise TrainingError(f"{path} is no JSON: {error}") from error
+            raise TrainingError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(values, dict) or not {"model", "train"} & set(values):
             raise TrainingError(f"{path} has neither 'model' nor 'train'")
     given = {key: value for key, value in given.items() if value is not None}

@@ -164,5 +164,5 @@ def _lead(make: Callable[[], bytes]) -> bytes:
     if failure is not None:
         raise failure
     if size[1]:
-        raise TrainingError(f"process 0 could not go on: {content.decode()}")
+        raise TrainingError(f"process 0 could not continue: {content.decode()}")
     return content

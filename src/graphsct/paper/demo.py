@@ -30,11 +30,11 @@ TARGET = 0.5
 
 @dataclass(frozen=True)
 class Control:
-    """What a shift of one layer's input to ReLU can reach, and one target reached.
+    """The reach of a shift of one layer's input to ReLU, and one target that it reaches.
 
     Args:
         layer: the number of the layer
-        target: the normalized smoothness that every dimension shall get
+        target: the wanted normalized smoothness of every dimension
         lower: the smallest that all dimensions can reach
         upper: the largest that all dimensions can reach
         before: summary of the output without a shift

@@ -1,4 +1,4 @@
-"""Which of our cells stand beside which of the paper's, and which share their settings."""
+"""The keys of our cells beside the paper's, and the cells that share their settings."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Choice:
     """A choice of a table's cells; an empty field chooses all.
 
     Args:
-        datasets: by our names
+        datasets: our names of data sets
         models: ``gcn``, ``gcnii``, ``egnn``
         depths: numbers of layers
         controls: ``none``, ``sct``
@@ -127,7 +127,7 @@ class Choice:
     def takes(
         self, dataset: str | None, model: str | None, sct: bool | None, depth: int | None
     ) -> bool:
-        """Whether a cell is chosen; a value that the table does not tell excludes nothing."""
+        """Whether a cell is chosen; a value that the table does not give excludes nothing."""
         return all(
             given is None or not chosen or given in chosen
             for given, chosen in (

@@ -1,4 +1,4 @@
-"""Training: one run, many runs, and what a run needs to stop and go on."""
+"""Training of one model or many, with early stopping, checkpoints and several seeds."""
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit

@@ -32,7 +32,7 @@ class Config(Record, strict=True, noun="setting"):
 
 @dataclass(frozen=True)
 class TrainConfig(Config):
-    """How to train.
+    """The settings of training.
 
     Args:
         epochs: maximum number of epochs
@@ -77,14 +77,14 @@ class TrainConfig(Config):
 
 
 def check(config: Any, name: str, right: bool, expected: str) -> None:
-    """Refuse a setting that is not right."""
+    """Raise an error if a setting is wrong."""
     if not right:
         raise TrainingError(f"{name} is {getattr(config, name)!r}, expected {expected}")
 
 
 @dataclass(frozen=True)
 class ModelConfig(Config):
-    """The model to build; a setting that is ``None`` keeps the model's own default.
+    """The settings of a model; ``None`` keeps the model's own default.
 
     Args:
         model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn``
@@ -104,8 +104,9 @@ class ModelConfig(Config):
         beta: share of the initial features (``egnn``)
         offset: initial offsets of ``srelu`` (``egnn``)
         penalty_weight: weight of the distance between weights and their initial values (``egnn``)
-        options: further options of a model that is registered with
-            :func:`graphsct.nn.register`, by name
+        options: further options of the model by name, such as ``residual``, ``jumping`` and
+            ``edge_dropout``, or those of a model of your own
+            (:func:`graphsct.nn.register`)
 
     Example:
         >>> from graphsct.datasets import demo
@@ -164,7 +165,7 @@ class ModelConfig(Config):
         return values if self.options else {k: v for k, v in values.items() if k != "options"}
 
     def _given(self) -> dict[str, Any]:
-        """The model's options that are not left to its defaults."""
+        """The options that differ from the model's defaults."""
         own = ("model", "depth", "hidden", "negative_slope", "options")
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         if "dropout" not in MODELS[self.model].options() and self.dropout == type(self).dropout:
@@ -172,7 +173,7 @@ class ModelConfig(Config):
         return {k: v for k, v in named.items() if k not in own and v is not None} | self.options
 
     def build(self, data: Any) -> torch.nn.Module:
-        """A new model for these data, its random weights from PyTorch's generator."""
+        """A new model for these data, with random weights from PyTorch's generator."""
         options = self._given()
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)

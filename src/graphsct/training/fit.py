@@ -1,4 +1,4 @@
-"""One run."""
+"""Training of one model."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def fit(
             its only argument, and returns scores of shape ``(n, classes)``
         data: of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data`` with ``x``, ``y``
             and masks
-        config: how to train
-        split: number of one of the data's splits, or three masks; if left out, the data's masks
+        config: settings of training
+        split: number of one of the data's splits, or three masks; defaults to the data's masks
         folder: for checkpoints, the history and the result; a run that is already there is
             continued, or only read if it is over
         callbacks: called with every :class:`~graphsct.training.Epoch`. The model may hold its first
             weights until the run is over; a callback with a method ``looks`` finds the weights of
             the epoch in it if ``looks(epoch)`` returns true
-        progress: show it, if standard error is a terminal
+        progress: show the progress, if standard error is a terminal
 
     Example:
         >>> from graphsct import datasets, nn

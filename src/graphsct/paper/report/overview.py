@@ -53,7 +53,7 @@ def overview(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> l
 
 
 def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[ReportFinding]:
-    """The shortest summary, if there are pairs of ours."""
+    """The overall verdict, if we ran any pairs."""
     depth, split = tables["depth"].rows, tables["heterophilic"].rows
     found = effect((*depth, *split))
     if not found.pairs:

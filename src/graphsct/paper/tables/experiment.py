@@ -1,4 +1,4 @@
-"""An experiment: how a table is built from stored results, and how its results are made."""
+"""Experiments, which build a table from stored results and make these results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Root = str | os.PathLike[str] | None
 
 @dataclass(frozen=True)
 class Request:
-    """What to run, and where; ``None`` leaves a choice to the experiment.
+    """A request to run cells; ``None`` leaves a choice to the experiment.
 
     Args:
         choice: the cells to run
@@ -91,7 +91,7 @@ class Experiment(ABC):
         """
 
     def run(self, request: Request) -> bool:
-        """Make the results that are missing; return whether nothing failed.
+        """Make the missing results, and return whether all succeeded.
 
         A table that is counted has nothing to run.
         """
@@ -146,7 +146,7 @@ class TrainedExperiment(PaperExperiment):
     """A table whose numbers come from training cells."""
 
     def run(self, request: Request) -> bool:
-        """Run the cells that are missing, and say what becomes of each."""
+        """Run the missing cells, and report on each."""
         printed, say, out = self.printed, request.say, request.out
         keys = request.choice.keys(printed)
         names = {field.name for field in fields(Budget)} - {"seeds"}

@@ -1,4 +1,4 @@
-"""What the learned term does: a table of ours, which the paper does not have."""
+"""The table of learned terms, which is ours and not in the paper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEEDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What a change of the model does on the test nodes.
+    """The effect of a change of the model on the test nodes.
 
     Args:
         mean: mean change of the accuracy, in points
@@ -240,7 +240,7 @@ class LearnedTerm(Experiment):
         )
 
     def run(self, request: Request) -> bool:
-        """Measure the terms that are missing, and say what becomes of each."""
+        """Measure the missing terms, and report on each."""
         cells = [
             cell
             for key, cell in {**read_cells(), **read_cells(request.out)}.items()

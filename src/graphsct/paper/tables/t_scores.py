@@ -33,7 +33,7 @@ class TScoreRow(PrintedRow):
         std: a score has none
         n: the runs of the smaller side
         gain: SCT against its base
-        missing: why there is no score of ours
+        missing: reason for a missing score of ours
     """
 
     cell: str
