@@ -143,7 +143,7 @@ def test_a_term_that_fails_says_why(run, real, tmp_path):
         (("table12",), "the paper has no table 'table12'"),
         (("depth", "--dataset", "texas"), "no cell of table 1 (depth) is left"),
         (("depth", "--workers", "2"), "workers is 2, but known settings need no search"),
-        (("depth", "--ray", "auto"), "set the number of trials to search anew, or leave it out"),
+        (("depth", "--ray", "auto"), "set the number of trials to search again, or leave it out"),
         (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),
     ],
 )
