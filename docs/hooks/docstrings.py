@@ -7,7 +7,7 @@ import griffe
 
 _BLOCK = re.compile(r"^( *)\.\. math::\n((?:\1 +.*\n?|\n(?=\1 ))+)", flags=re.MULTILINE)
 _EXAMPLE = re.compile(r"^( *)Example:$", flags=re.MULTILINE)
-_ROLE = re.compile(r":(math|class|func|meth|attr|mod):`([^`]+)`")
+_ROLE = re.compile(r":(math|class|func|meth|attr|data|mod):`([^`]+)`")
 # Functions that have the name of their module, which hides them from static analysis.
 _HOMES = {
     "graphsct.datasets.load": "graphsct.datasets.load.load",
@@ -40,6 +40,8 @@ def _inline(found: re.Match[str], obj: Any) -> str:
         return rf"\({text}\)"
     path = text.removeprefix("~")
     shown = path.rpartition(".")[2] if text.startswith("~") else path
+    if role == "data":  # a constant has no heading to link to
+        return f"`{shown}`"
     if not path.startswith("graphsct"):
         try:
             path = obj.resolve(path)

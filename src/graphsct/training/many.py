@@ -65,8 +65,8 @@ def fit_many(
         data: as for :func:`~graphsct.fit`
         configs: one for each model, or one for all
         splits: one for each model, as for :func:`~graphsct.fit`; default to the data's masks
-        folders: one for each model, as for :func:`~graphsct.fit`; a run that is already there
-            is continued, or only read if it is over
+        folders: one for each model, as for :func:`~graphsct.fit`; an existing run is
+            continued, or only read if it is finished
         callbacks: some for each model, as for :func:`~graphsct.fit`
         at_once: maximum number of runs in a batch; by default as many as fit into the processor's
             caches

@@ -136,8 +136,8 @@ def run_seeds(
         data: as for :func:`~graphsct.fit`
         config: settings of training; their seed is not used
         seeds: one per run
-        folder: each run gets a folder in it; a run that is already there is continued, or only read
-            if it is over
+        folder: each run gets a folder in it; an existing run is continued, or only read if it is
+            finished
         tensorboard: also write event files into these folders
         progress: show the progress, if standard error is a terminal
         title: the text before the progress
