@@ -55,10 +55,10 @@ def probe(model: Any, base: Any, problem: SplitData, seed: int) -> dict[str, Any
         ``removed``, ``frozen`` at its mean over passes with dropout, a ``plain`` bias, which is
         its mean over all nodes, ``shuffled`` across dimensions, and the ``base``.
         ``changed``: share of the test nodes that each of these puts into another class.
-        ``layers``: for each the ``size`` of the term over that of what it is added to, how many
-        ``dimensions`` carry it, the root mean square of its ``weights``, which started at zero,
-        what the next layer makes of it (``arrives``, ``cosine``), and measures of the features of
-        all :data:`NETWORKS`
+        ``layers``: for each the ``size`` of the term over that of the features it is added to, the
+        number of ``dimensions`` that use it, the root mean square of its ``weights``, which started
+        at zero, its effect in the next layer (``arrives``, ``cosine``), and measures of the
+        features of all :data:`NETWORKS`
     """
     if any(conv.control is None for conv in model.convs):
         raise ModelError("a layer of the model has no control, so there is no term to look at")

@@ -34,8 +34,8 @@ def fit(
 
     On a CPU the same model, data, config and number of threads give the same result bit for bit,
     and so do a run that was killed and its continuation. Ctrl-C ends a run after the current epoch
-    and keeps the best so far. ``Run.backend`` says what computed the epochs: the engine where it
-    can, else autograd, with the same dropout masks and the same losses up to rounding.
+    and keeps the best so far. ``Run.backend`` names the backend: the engine where it can record the
+    model, else autograd, with the same dropout masks and the same losses up to rounding.
 
     Args:
         model: a model of :mod:`graphsct.nn`, or any other that takes dense features and
