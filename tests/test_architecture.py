@@ -38,8 +38,6 @@ NARROW = {
     ("engine", "datasets"): (None, {"datasets.splits"}),
     ("training", "engine"): ({"training.backend", "training.timing"}, None),
 }
-
-
 #: Names of several modules that mean the same in each. A module of ``cli`` is named after its
 #: command, and a package may hold a module of its own name.
 SAME_MEANING = {
@@ -67,8 +65,7 @@ WHOLE = {
     "test_examples",
     "test_readme",
     "test_statements",  # the statements of the paper
-    "distributed/test_exactness",
-    "distributed/test_torchrun",
+    "distributed/test_exactness",  # losses and gradients of every model, in any number of processes
     "pages/test_explore_page",  # the page's scripts in a browser
     "search/test_together",  # two processes of which one is killed
     "training/test_reference",  # results stored by earlier versions
@@ -88,10 +85,17 @@ class Import(NamedTuple):
 
 
 def modules(root):
-    """Paths by name, without the package's own; a package is named like its folder."""
+    """Paths by module name without ``graphsct.``, packages included."""
     names = {path: path.relative_to(root).with_suffix("").parts for path in root.rglob("*.py")}
     found = {".".join(p for p in parts if p != "__init__"): path for path, parts in names.items()}
     return dict(sorted(found.items()))
+
+
+def paths(root):
+    """Modules as parts of their names, and packages as modules of their own name."""
+    for name, path in modules(root).items():
+        parts = name.split(".") if name else []
+        yield [*parts, (parts or ["package"])[-1]] if path.stem == "__init__" else parts
 
 
 def parse(path):
@@ -250,15 +254,8 @@ def test_faults_are_found(house):
 
 
 def test_tests_stand_where_the_source_stands():
-    known = set(modules(SOURCE)) - {""} | {"package"}
-    found = {path.relative_to(TESTS).with_suffix("") for path in TESTS.rglob("test_*.py")}
-    names = {str(path): ".".join([*path.parts[:-1], path.name[5:]]) for path in found}
-    lost = {
-        test
-        for test, module in names.items()
-        if test not in WHOLE
-        and module not in known
-        and not ("." in module and module.split(".")[-1] == module.split(".")[-2])
-    }
-    assert lost == set()
-    assert set(names) >= WHOLE
+    """A module is tested under its own name, a package as a whole under the package's name."""
+    known = {f"{'/'.join(parts)}/test_{last}".lstrip("/") for *parts, last in paths(SOURCE)}
+    found = {str(path.relative_to(TESTS).with_suffix("")) for path in TESTS.rglob("test_*.py")}
+    assert found - known - WHOLE == set()
+    assert found >= WHOLE
