@@ -21,7 +21,7 @@ import torch
 
 import graphsct
 from graphsct.paper.cell import Cell, read_cells
-from graphsct.paper.plan import base_of
+from graphsct.paper.keys import base_of
 from graphsct.paper.tables.significance import compare_pairs
 from graphsct.training.seeding import seeded
 from graphsct.training.seeds import percent, split_of

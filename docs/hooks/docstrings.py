@@ -7,9 +7,13 @@ import griffe
 
 _BLOCK = re.compile(r"^( *)\.\. math::\n((?:\1 +.*\n?|\n(?=\1 ))+)", flags=re.MULTILINE)
 _EXAMPLE = re.compile(r"^( *)Example:$", flags=re.MULTILINE)
-_ROLE = re.compile(r":(math|class|func|meth|attr|mod):`([^`]+)`")
-# A function that has the name of its module, which hides it from those who only read the code.
-_HOMES = {"graphsct.datasets.load": "graphsct.datasets.load.load"}
+_ROLE = re.compile(r":(math|class|func|meth|attr|data|mod):`([^`]+)`")
+# Functions that have the name of their module, which hides them from static analysis.
+_HOMES = {
+    "graphsct.datasets.load": "graphsct.datasets.load.load",
+    "graphsct.distributed.fit": "graphsct.distributed.fit.fit",
+    "graphsct.geometry.sphere": "graphsct.geometry.sphere.sphere",
+}
 
 
 class Docstrings(griffe.Extension):
@@ -36,6 +40,8 @@ def _inline(found: re.Match[str], obj: Any) -> str:
         return rf"\({text}\)"
     path = text.removeprefix("~")
     shown = path.rpartition(".")[2] if text.startswith("~") else path
+    if role == "data":  # a constant has no heading to link to
+        return f"`{shown}`"
     if not path.startswith("graphsct"):
         try:
             path = obj.resolve(path)

@@ -1,4 +1,4 @@
-"""Packages that only some jobs need, imported when such a job starts."""
+"""Optional packages, imported when a job needs them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["require"]
 
 
 def require(module: str, extra: str) -> Any:
-    """Import ``module``, or say which extra of graphsct brings it."""
+    """Import ``module``, or name the extra of graphsct that installs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
-            raise  # it is there, but something that it needs is not
+            raise  # the package is installed, but one of its own dependencies is not
         raise MissingExtraError(
             f'{error.name} is not installed; run: pip install "graphsct[{extra}]"'
         ) from error

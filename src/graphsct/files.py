@@ -1,4 +1,4 @@
-"""Results on disk: a file is there whole or not at all."""
+"""Atomic writes: a file is either complete or does not exist."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["replacing", "write_csv", "write_json", "write_jsonl", "write_text"]
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside ``path`` that takes its place if no error comes.
+    """Yield a temporary path, whose file replaces ``path`` if no error occurs.
 
-    The folder is made if need be. The temporary name keeps the suffix, by which libraries choose
+    Missing folders are created. The temporary path keeps the suffix, by which libraries choose
     the format.
     """
     if path.is_dir():
@@ -62,12 +62,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write plain values as indented JSON; NaN, which JSON does not know, is refused."""
+    """Write plain values as indented JSON; NaN, which JSON does not have, is an error."""
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
-    """Write plain values as JSON, one a line."""
+    """Write plain values as JSON, one per line."""
     write_text(path, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
 
 

@@ -1,4 +1,4 @@
-"""One way to look a name up, with the nearest right one when it is wrong."""
+"""Lookup by name, with an error that suggests the nearest known name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 def pick(
     registry: Mapping[str, T], name: Any, what: str, error: type[GraphsctError] = ModelError
 ) -> T:
-    """The entry called ``name``, or an error with the nearest right name.
+    """The entry called ``name``, or an error with the nearest known name.
 
     Example:
         >>> pick({"relu": 1, "tanh": 2}, "relo", "activation")
@@ -29,7 +29,7 @@ def pick(
 
 
 def nearest(name: Any, names: Iterable[str]) -> str:
-    """The end of an error about an unknown name: the nearest right one, then all.
+    """The end of an error about an unknown name: the nearest known name, then all.
 
     Example:
         >>> nearest("relo", ["relu", "tanh"])

@@ -98,6 +98,7 @@ def test_verify_of_files_without_a_published_checksum(tmp_path):
     assert "no checksum is published" in run("verify", "arxiv", "--root", tmp_path)
 
 
+@pytest.mark.slow
 def test_statistics_beside_the_papers(real):
     rows = json.loads(run("statistics", "--json", "--root", real))["datasets"]
     by_name = {row["name"]: row for row in rows}

@@ -155,7 +155,7 @@ def test_a_folder_that_is_no_run_folder(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     result = run(*FAST, "--out", tmp_path, "--force")
     assert result.exit_code == 1
-    assert "is not empty and no run folder" in result.stderr
+    assert "is not empty and not a run folder" in result.stderr
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 

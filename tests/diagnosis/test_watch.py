@@ -1,7 +1,7 @@
 import json
 import math
 import sys
-import time
+from types import SimpleNamespace
 
 import faulty
 import numpy as np
@@ -12,6 +12,7 @@ from torch_geometric.nn import GCN
 
 from graphsct import diagnose, fit
 from graphsct.diagnosis import Watch
+from graphsct.diagnosis import watch as watch_module
 from graphsct.diagnosis.watch import heat_map
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
@@ -96,16 +97,24 @@ def test_the_heat_map_has_dead_dimensions_apart(data):
     assert grey[0] == grey[1] == grey[2] == round(255 * found.layers[0].smoothness[0])
 
 
-def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path):
+def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatch):
+    """By a clock on which an epoch takes one second and a diagnosis two."""
+    now = 0.0
+
+    def look(*args, **options):
+        nonlocal now
+        now += 2
+        return diagnose(*args, **options)
+
+    monkeypatch.setattr(watch_module, "time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr(watch_module, "diagnose", look)
     model = make()
     with Watch(model, data, tmp_path, every=1, share=0.5) as watch:
-        start = time.perf_counter()
-        fit(model, data, TrainConfig(epochs=150), callbacks=[watch])
-        whole = time.perf_counter() - start
-    found = [line["epoch"] for line in lines(tmp_path)]
-    assert found[0] == 1
-    assert 2 < len(found) < 150
-    assert watch._looked < 0.45 * whole
+        for record in fit(make(), data, TrainConfig(epochs=20)).history:
+            now += 1
+            watch(record)
+    # The second look makes 4 seconds, half of 8 seconds of training, and each one more 2 of 4.
+    assert [line["epoch"] for line in lines(tmp_path)] == [1, 9, 13, 17]
 
 
 def test_without_tensorboard_it_says_so(data, make, tmp_path, monkeypatch):
@@ -115,9 +124,8 @@ def test_without_tensorboard_it_says_so(data, make, tmp_path, monkeypatch):
 
 
 def test_it_leaves_the_engine_in_place(data, make, tmp_path):
-    from graphsct.engine.engine import supports
-
     model = make()
-    Watch(model, data, tmp_path)
-    assert supports(model, data.x, data.graph)
+    with watching(model, data, tmp_path, every=2) as watch:
+        run = fit(model, data, TrainConfig(epochs=4), callbacks=[watch])
+    assert run.backend == "engine"
     assert torch.is_grad_enabled()

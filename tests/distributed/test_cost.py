@@ -4,9 +4,9 @@ import pytest
 
 from graphsct.cli import app
 from graphsct.distributed.cost import (
-    Job,
     Machine,
     Measurement,
+    Workload,
     fit_prices,
     kept,
     measurements,
@@ -17,7 +17,7 @@ from graphsct.distributed.cost import (
 )
 from graphsct.errors import TrainingError
 
-PAPERS = Job(111e6, 1.6e9, depth=4, width=128)
+PAPERS = Workload(111e6, 1.6e9, depth=4, width=128)
 
 
 def test_shares_add_up_and_halos_stay_within_the_graph():
@@ -37,13 +37,13 @@ def test_the_halo_of_a_random_graph_is_as_foretold():
     sources, targets = data.edge_index.numpy()
     owner = np.random.default_rng(0).permutation(2000) < 1000
     halo = len(np.unique(targets[owner[sources] & ~owner[targets]]))
-    assert share(Job(2000, 6000, depth=1, width=1), 2).halo == pytest.approx(halo, rel=0.03)
+    assert share(Workload(2000, 6000, depth=1, width=1), 2).halo == pytest.approx(halo, rel=0.03)
 
 
 def test_fewer_cut_edges_make_a_smaller_halo_and_fewer_bytes():
-    near = Job(111e6, 1.6e9, depth=4, width=128, cut=0.1)
+    near = Workload(111e6, 1.6e9, depth=4, width=128, cut=0.1)
     assert quote(near, 16).sent < quote(PAPERS, 16).sent
-    assert share(Job(100, 300, depth=1, width=1, cut=0.0), 4).halo == 0
+    assert share(Workload(100, 300, depth=1, width=1, cut=0.0), 4).halo == 0
 
 
 def rows(price, byte):
@@ -59,7 +59,7 @@ def rows(price, byte):
                 (1e5, 4e5, 2, 64, 90),
                 (3e5, 7e5, 5, 24, 50),
             ):
-                job = Job(nodes, edges, depth, width, features, model=model)
+                job = Workload(nodes, edges, depth, width, features, model=model)
                 own = share(job, processes)
                 units, things = work(job, own, processes), kept(job, own)
                 seconds = sum(price[name] * units[name] for name in units)
@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_said_and_why():
 )
 def test_jobs_that_cannot_be(change, says):
     with pytest.raises(TrainingError, match=says):
-        Job(**{"nodes": 10, "edges": 20, "depth": 2, "width": 4} | change)
+        Workload(**{"nodes": 10, "edges": 20, "depth": 2, "width": 4} | change)
 
 
 def test_machines_that_cannot_be():

@@ -4,8 +4,8 @@ import re
 import pytest
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import PACKAGED, RESULT, Cell, Key, Settings, read_cells, write_cell
-from graphsct.paper.plan import borrow, keys_of
+from graphsct.paper.cell import PACKAGED, RESULT, Cell, CellSettings, Key, read_cells, write_cell
+from graphsct.paper.keys import borrow, keys_of
 from graphsct.paper.tables import experiments
 from graphsct.paper.tables.experiment import TrainedExperiment
 from graphsct.training import ModelConfig, TrainConfig
@@ -19,7 +19,7 @@ def result(seed, accuracy, select="val_accuracy"):
 KEY = Key("cora", "gcn", "pooled", 16)
 CELL = Cell(
     KEY,
-    Settings(ModelConfig("gcn", "pooled", 16), TrainConfig(epochs=40, select="val_accuracy")),
+    CellSettings(ModelConfig("gcn", "pooled", 16), TrainConfig(epochs=40, select="val_accuracy")),
     {"trials": 3, "allowed": {"trials": 5, "seconds": None}},
     (result(0, 0.5), result(1, 0.75), result(0, 0.25, "val_loss")),
     "graphsct reproduce table1",

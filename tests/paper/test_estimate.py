@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from graphsct import datasets
-from graphsct.paper.cell import RESULT, Cell, Key, Settings
+from graphsct.paper.cell import RESULT, Cell, CellSettings, Key
 from graphsct.paper.estimate import estimate
 from graphsct.paper.reproduce import Budget
 from graphsct.training import ModelConfig, TrainConfig
@@ -16,7 +16,7 @@ def load(name, normalize):
 
 
 def known(key, seconds):
-    settings = Settings(ModelConfig(depth=key.depth), TrainConfig())
+    settings = CellSettings(ModelConfig(depth=key.depth), TrainConfig())
     result = dict.fromkeys(RESULT, 0) | {"seconds": seconds}
     return {key: Cell(key, settings, results=(result,))}
 

@@ -11,8 +11,8 @@ from filelock import FileLock
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import Cell, Key, Settings, read_cells, write_cell
-from graphsct.paper.plan import borrow
+from graphsct.paper.cell import Cell, CellSettings, Key, read_cells, write_cell
+from graphsct.paper.keys import borrow
 from graphsct.paper.reproduce import Budget, is_done, run_cells
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
@@ -20,8 +20,8 @@ from graphsct.training.seeds import run_seeds
 SHALLOW, DEEP = Key("demo", "gcn", None, 2), Key("demo", "gcn", "pooled", 16)
 TRAIN = TrainConfig(epochs=6, select="val_accuracy")
 KNOWN = {
-    SHALLOW: Cell(SHALLOW, Settings(ModelConfig(hidden=8), TRAIN)),
-    DEEP: Cell(DEEP, Settings(ModelConfig(control="pooled", depth=16, hidden=8), TRAIN)),
+    SHALLOW: Cell(SHALLOW, CellSettings(ModelConfig(hidden=8), TRAIN)),
+    DEEP: Cell(DEEP, CellSettings(ModelConfig(control="pooled", depth=16, hidden=8), TRAIN)),
 }
 
 
@@ -234,7 +234,7 @@ def searched():
     """A cell whose search chose leaky ReLU."""
     model = ModelConfig(control="pooled", hidden=8, activation="leaky_relu")
     key = with_activation(None)
-    return Cell(key, Settings(model, TRAIN), {"allowed": {"trials": 3}, "score": 0.5})
+    return Cell(key, CellSettings(model, TRAIN), {"allowed": {"trials": 3}, "score": 0.5})
 
 
 def test_a_given_activation_takes_the_other_settings_from_where_it_was_searched(run, searched):
@@ -264,7 +264,7 @@ def test_with_trials_a_given_activation_is_searched_for_itself(run, searched):
 def test_the_slope_of_leaky_relu_stays_behind():
     key = Key("demo", "gcn", "pooled", 2)
     model = ModelConfig("gcn", "pooled", activation="leaky_relu", negative_slope=0.3)
-    cells = {key: Cell(key, Settings(model, TRAIN))}
+    cells = {key: Cell(key, CellSettings(model, TRAIN))}
     relu = borrow(key._replace(activation="relu"), cells)
     assert relu.settings.model == replace(model, activation="relu", negative_slope=None)
     assert borrow(key._replace(activation="leaky_relu"), cells).settings.model == model
@@ -273,7 +273,7 @@ def test_the_slope_of_leaky_relu_stays_behind():
 def test_the_offset_of_srelu_stays_behind():
     key = Key("demo", "egnn", "gated", 2)
     model = ModelConfig("egnn", "gated", activation="srelu", offset=-5.0)
-    cells = {key: Cell(key, Settings(model, TRAIN))}
+    cells = {key: Cell(key, CellSettings(model, TRAIN))}
     relu = borrow(key._replace(activation="relu"), cells)
     assert relu.settings.model == replace(model, activation="relu", offset=None)
     assert borrow(key._replace(activation="srelu"), cells).settings.model == model

@@ -9,7 +9,7 @@ import pytest
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import PACKAGED, Cell, Key, Settings
+from graphsct.paper.cell import PACKAGED, Cell, CellSettings, Key
 from graphsct.paper.probe import INSTEAD, NETWORKS
 from graphsct.paper.term import measure_terms, read_terms
 from graphsct.training import ModelConfig, TrainConfig
@@ -17,10 +17,10 @@ from graphsct.training.seeds import run_seeds
 
 TRAIN = TrainConfig(epochs=6, select="val_accuracy")
 POOLED = Cell(
-    Key("demo", "gcn", "pooled", 2), Settings(ModelConfig(control="pooled", hidden=8), TRAIN)
+    Key("demo", "gcn", "pooled", 2), CellSettings(ModelConfig(control="pooled", hidden=8), TRAIN)
 )
 GATED = Cell(
-    Key("demo", "gcnii", "gated"), Settings(ModelConfig("gcnii", "gated", 3, hidden=8), TRAIN)
+    Key("demo", "gcnii", "gated"), CellSettings(ModelConfig("gcnii", "gated", 3, hidden=8), TRAIN)
 )
 
 

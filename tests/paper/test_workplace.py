@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import Settings
+from graphsct.paper.cell import CellSettings
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
 from graphsct.training import ModelConfig, TrainConfig
 
-SETTINGS = Settings(ModelConfig(), TrainConfig())
+SETTINGS = CellSettings(ModelConfig(), TrainConfig())
 
 
 def test_one_process_at_a_time(tmp_path):

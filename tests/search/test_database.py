@@ -83,7 +83,9 @@ def test_workers_share_it_without_a_folder(url):
 
 def test_a_study_of_other_settings_is_refused_and_another_name_is_another_study(url, tmp_path):
     search(TASK, trials=2, storage=tmp_path / "a", database=url, **FAST)
-    with pytest.raises(TrainingError, match=r"study 'a' in postgresql.* is of another run: seed"):
+    with pytest.raises(
+        TrainingError, match=r"study 'a' in postgres.* belongs to another run: seed"
+    ):
         search(TASK, trials=2, seed=1, storage=tmp_path / "a", database=url, **FAST)
     assert search(TASK, trials=2, seed=1, storage=tmp_path / "b", database=url, **FAST).trials == 2
 

@@ -72,7 +72,7 @@ def test_force_deletes_our_files_and_no_others(used):
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"force": True}])
 def test_a_folder_of_somebody_else_is_never_touched(tmp_path, options):
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(TrainingError, match="is not empty and no run folder"):
+    with pytest.raises(TrainingError, match="is not empty and not a run folder"):
         open_folder(tmp_path, SETTINGS, **options)
     assert content(tmp_path) == {"thesis.tex": b"mine"}
 

@@ -26,6 +26,7 @@ def check(found, expected, exact):
             np.testing.assert_allclose(new, old, rtol=1e-3, err_msg=f"{name} {key}")
 
 
+@pytest.mark.slow
 def test_runs_on_the_zoo_are_those_of_the_reference(reference):
     check(dict(zoo_runs()), reference["zoo"], exact=machine() == reference["machine"])
 

@@ -60,10 +60,10 @@ def plan(
     """Say whether exact full-graph training with control fits, what an epoch costs, and what limits
     it, from prices that were measured with one core per process (docs: large graphs).
     """
-    from graphsct.distributed.cost import Job, Machine, quote
+    from graphsct.distributed.cost import Machine, Workload, quote
 
     sizes = _sizes(like, nodes=nodes, edges=edges, features=features, classes=classes)
-    job = Job(**sizes, depth=depth, width=width, model=model, cut=cut)
+    job = Workload(**sizes, depth=depth, width=width, model=model, cut=cut)
     machine = Machine(memory, network, speed)
     found = {count: quote(job, count, machine) for count in _counts(machines)}
     if as_json:

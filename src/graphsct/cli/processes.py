@@ -30,7 +30,8 @@ def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
     if is_worker():
         _work(ctx.params, model, config)
     else:
-        launch(len(Layout.read(ctx.params["data"]).parts), ["train", *_given(ctx)])
+        command = ["-m", "graphsct", "train", "--distributed", *_given(ctx)]
+        launch(len(Layout.read(ctx.params["data"]).parts), command)
 
 
 def _given(ctx: Any) -> Iterator[str]:

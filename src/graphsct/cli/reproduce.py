@@ -112,7 +112,7 @@ def reproduce(
     import torch
 
     from graphsct.paper.cell import PACKAGED
-    from graphsct.paper.plan import Choice
+    from graphsct.paper.keys import Choice
     from graphsct.paper.tables import find
     from graphsct.paper.tables.experiment import Request
 

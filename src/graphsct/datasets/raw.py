@@ -78,7 +78,7 @@ def check(entry: Entry, found: list[RawFile]) -> list[RawFile]:
         if entry.name == "cornell" and file.sha256 == CATALOG["texas"].sha256(file.name):
             raise DataError(
                 f"{file.path} is Texas's file under Cornell's name, byte for byte: its features "
-                "and labels are Texas's. The public source serves it so today. Replace it "
+                "and labels are Texas's. That is what the public source serves today. Replace it "
                 f"by the earlier file (SHA256 {entry.sha256(file.name)}), or, to compare with "
                 "papers that used the wrong one, load 'cornell_as_served'"
             )

@@ -1,4 +1,4 @@
-"""Look inside any model: smoothness, rank and gradients of its layers, and what is wrong."""
+"""The diagnosis of any model: smoothness, rank and gradients of its layers, with a verdict."""
 
 from graphsct.diagnosis.advice import Advice
 from graphsct.diagnosis.calling import arguments

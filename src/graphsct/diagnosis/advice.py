@@ -1,4 +1,4 @@
-"""What to try, each as the one line that changes."""
+"""Advice against findings, each with the line of code to change."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["ADVICE", "Advice", "advise", "sound_depth"]
 
 @dataclass(frozen=True)
 class Advice(Record):
-    """Something to try.
+    """A remedy to try.
 
     Args:
-        name: short
-        change: the line of code
-        why: in a line
+        name: short name
+        change: line of code to change
+        why: reason in one line
     """
 
     name: str
@@ -58,7 +58,7 @@ ADVICE = {
     )
 }
 
-# In the order of what they brought where they were tried.
+# Ordered by their effect where they were tried.
 _FOR = {
     "dead": ("residual", "shallower", "no decay", "identity"),
     "faded": ("residual", "shallower", "no decay", "identity"),
@@ -69,7 +69,7 @@ _FOR = {
 
 
 def advise(findings: Sequence[Finding], num_layers: int, num_components: int) -> tuple[Advice, ...]:
-    """What to try against these findings, the first finding's remedies first.
+    """Advice against these findings, that of the first finding first.
 
     Example:
         >>> finding = Finding("over-smoothed", tuple(range(9, 17)), "...")
@@ -85,7 +85,7 @@ def advise(findings: Sequence[Finding], num_layers: int, num_components: int) ->
 
 
 def sound_depth(findings: Sequence[Finding], num_layers: int) -> int:
-    """How deep to build it instead: the layers before the first bad one, at most half of all.
+    """A sound depth: the layers before the first unhealthy one, at most half of all.
 
     Example:
         >>> sound_depth([Finding("dead", (6, 7, 8), "...")], 32)

@@ -1,4 +1,4 @@
-"""What came out: the numbers of every layer, the verdict and what to try."""
+"""The result of a diagnosis: measures of every layer, the verdict and advice."""
 
 from __future__ import annotations
 
@@ -47,23 +47,24 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Diagnosis(Record, keys=_KEYS):
-    """A model on some data, looked into. Print it, take :meth:`to_dict` or :meth:`save_html`.
+    """The diagnosis of a model on some data. Print it, or use :meth:`to_dict` or
+    :meth:`save_html`.
 
     Args:
-        model: its class
-        data: their name
-        graph: its size, components, degrees and homophily
+        model: class of the model
+        data: name of the data
+        graph: size, components, degrees and homophily of the graph
         classes: number of classes, ``None`` without labels
-        target: what the gradients are of
+        target: description of the value that the gradients belong to
         entry_gradient: norm of the gradient with respect to the input of the first layer
         layers: in the order of their calls
-        findings: what is wrong, the gravest first; nothing if the model is healthy
-        advice: what to try
-        thresholds: where a verdict begins
-        run: how the model was trained, if it was on the way here
-        effects: what remedies came to, see :func:`~graphsct.diagnosis.try_remedies`
+        findings: problems, the gravest first; empty if the model is healthy
+        advice: remedies to try
+        thresholds: limits of the verdicts
+        run: record of its training, if it was trained for this diagnosis
+        effects: effects of remedies, see :func:`~graphsct.diagnosis.try_remedies`
         untried: remedies that could not be applied, and why
-        versions: of what it was made with
+        versions: versions of the software
     """
 
     model: str
@@ -88,13 +89,13 @@ class Diagnosis(Record, keys=_KEYS):
 
     @property
     def states(self) -> tuple[str, ...]:
-        """One word a layer: what is wrong with its features, or ``healthy``."""
+        """One word per layer: the problem of its features, or ``healthy``."""
         found = (state_of(layer, self.classes, self.thresholds) for layer in self.layers)
         return tuple(state or "healthy" for state in found)
 
     @property
     def verdict(self) -> str:
-        """The findings in words, one a line."""
+        """The findings in words, one per line."""
         if self.findings:
             return "\n".join(finding.text for finding in self.findings)
         middles = [layer.quartiles[1] for layer in self.layers if layer.quartiles]
@@ -116,9 +117,9 @@ class Diagnosis(Record, keys=_KEYS):
         return values
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it as one HTML page that needs no network.
+        """Write the diagnosis as one HTML page that needs no network.
 
-        Drawing it in the browser is Plotly's work, which the extra ``report`` brings.
+        Its figures are drawn with Plotly, which the extra ``report`` installs.
         """
         from graphsct.diagnosis.page import page
 

@@ -31,7 +31,7 @@ def find_features(value: Any, num_nodes: int) -> Tensor | None:
 
 
 def has_matrix(part: torch.nn.Module) -> bool:
-    """Whether a part has a matrix of weights of its own, as linear maps have and norms have not."""
+    """Whether a part has a matrix of weights of its own, as linear maps do and norms do not."""
     return any(weight.dim() == 2 for weight in part.parameters(recurse=False))
 
 

@@ -1,4 +1,4 @@
-"""Remedies that can be applied without touching anybody's code, and what they come to."""
+"""Remedies that can be applied without changing the user's code, and their effects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["AS_IS", "DEPTH", "Recipe", "depth_argument", "recipes", "try_remedie
 
 AS_IS = "as it is"
 
-#: What people call the number of layers.
+#: Usual names of the argument for the number of layers.
 DEPTH = ("num_layers", "depth", "n_layers", "layers")
 
 Build = Callable[..., torch.nn.Module]
@@ -39,9 +39,9 @@ class Recipe:
     """A model to train.
 
     Args:
-        name: of the remedy, or ``as it is``
-        build: makes it, from PyTorch's random numbers
-        config: how to train it; the seed is each run's own
+        name: name of the remedy, or ``as it is``
+        build: function that builds it, with PyTorch's random numbers
+        config: settings of training; each run has its own seed
     """
 
     name: str
@@ -59,15 +59,15 @@ def try_remedies(
 ) -> Diagnosis:
     """Train a model as it is and with each remedy that can be applied to it, and compare.
 
-    What is advised but cannot be applied is named with the reason. Ctrl-C keeps what is done.
+    Remedies that cannot be applied are listed with the reason. Ctrl-C keeps the finished runs.
 
     Args:
         found: a diagnosis of this model
         model: its settings, or a function without required arguments that builds a new one; if it
             takes a number of layers, a shallower model can be tried
         data: as for :func:`~graphsct.fit`
-        config: how to train; its own seed is not used
-        seeds: one a run; of data with several splits, seed ``i`` uses split ``i`` modulo their
+        config: settings of training; their seed is not used
+        seeds: one per run; on data with several splits, seed ``i`` uses split ``i`` modulo their
             number
 
     Returns:
@@ -111,7 +111,7 @@ def recipes(
 
 
 def _ours(found: Diagnosis, model: ModelConfig, data: Any) -> dict[str, Build]:
-    """Other settings for a model of ours."""
+    """Changed settings for a model of :mod:`graphsct.nn`."""
     kept = {key: getattr(model, key) for key in ("depth", "hidden", "dropout", "activation")}
     gcn = model.model == "gcn"
     ways = {
@@ -130,7 +130,7 @@ def _with_control(model: ModelConfig) -> ModelConfig:
 
 
 def _theirs(found: Diagnosis, build: Build, data: Any) -> dict[str, Build]:
-    """What can be done to a user's model, and GCNII in its place."""
+    """Changes to a user's model, and GCNII in its place."""
     width = int(statistics.median(layer.channels for layer in found.layers))
     deep = (data.num_features, width, data.num_classes, len(found.layers))
     ways: dict[str, Build] = {
@@ -146,7 +146,7 @@ def _theirs(found: Diagnosis, build: Build, data: Any) -> dict[str, Build]:
 
 
 def depth_argument(build: Build) -> str | None:
-    """What a function calls the number of layers, ``None`` if it does not take that."""
+    """Name of a function's argument for the number of layers, ``None`` if there is none."""
     taken = inspect.signature(build).parameters
     return next((name for name in DEPTH if name in taken), None)
 
@@ -178,7 +178,7 @@ def start_at_identity(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Modu
 def _train(
     chosen: Iterable[Recipe], data: Any, seeds: Sequence[int]
 ) -> tuple[tuple[Effect, ...], dict[str, str]]:
-    """What each came to, and why those that are not among them could not be tried."""
+    """The effect of each recipe, and the reasons why others could not be tried."""
     effects: list[Effect] = []
     untried: dict[str, str] = {}
     splits = [split_of(data, seed) for seed in seeds]

@@ -15,7 +15,7 @@ __all__ = ["render"]
 
 
 def render(found: Diagnosis) -> Iterator[Any]:
-    """Yield the verdict, a table of all layers, what to try, and the effects of remedies."""
+    """Yield the verdict, a table of all layers, advice, and the effects of remedies."""
     from rich.text import Text
 
     yield Text.assemble((f"{found.model} on {found.data}", "bold"), f": {size(found)}")

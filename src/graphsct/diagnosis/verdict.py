@@ -1,9 +1,9 @@
-"""From numbers to words: what is wrong with which layers, and the evidence.
+"""Verdicts: the problems of layers, with their evidence.
 
 A single number misleads. Adding a constant to features raises their normalized smoothness and
-changes nothing for a classifier; a trained network has few directions left and is in order; a
-network with an initial residual needs no gradient in its first layers. So every verdict asks for
-two things at once.
+changes nothing for a classifier; a trained network may be healthy with few directions left; a
+network with an initial residual needs no gradient in its first layers. So every verdict needs two
+conditions at once.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from graphsct.records import Record
 
 __all__ = ["KINDS", "Finding", "Thresholds", "judge", "span", "state_of"]
 
-#: What a finding may be, the gravest first.
+#: The kinds of findings, the gravest first.
 KINDS = ("dead", "faded", "over-smoothed", "collapsed", "vanishing gradient")
 
 
 @dataclass(frozen=True)
 class Thresholds(Record):
-    r"""Where a verdict begins, all in one place.
+    r"""The limits of the verdicts.
 
     Chosen on 34 models that were trained for 150 epochs on Cora and CiteSeer, GCN, GCNII, EGNN,
     GraphSAGE and GAT of 2 to 32 layers. The 18 that reach a test accuracy of 58 % and more are
@@ -32,8 +32,8 @@ class Thresholds(Record):
 
     Args:
         dead: a layer is *dead* if this share of its dimensions is zero at every node
-        faded: it is *faded* if its entries are smaller than this (root of their mean square): what
-            comes after it sees its own bias alone, and a norm its own epsilon
+        faded: it is *faded* if its entries are smaller than this (root of their mean square): the
+            next layer sees only its own bias, and a norm its own epsilon
         contrast: it is *over-smoothed* if at most this share of its norm tells the nodes of a
             component apart (normalized smoothness of the whole above .98, or the same behind a
             bias) ...
@@ -42,7 +42,7 @@ class Thresholds(Record):
             healthy features leaves many
         no_contrast: or the share is so small that training cannot use it, whatever its directions
         collapsed: it is *collapsed* if its nodes differ in fewer directions than this, or than
-            half of what so many classes need, :math:`(C - 1) / 2`
+            half of what the classes need, :math:`(C - 1) / 2`
         gradient: its *gradient vanishes* if it is smaller than this times that of the last layer,
             and no shortcut takes it to the input of the first layer
     """
@@ -58,11 +58,11 @@ class Thresholds(Record):
 
 @dataclass(frozen=True)
 class Finding(Record, keys=("kind", "layers", "evidence", "text")):
-    """Something that is wrong with some layers.
+    """A problem of some layers.
 
     Args:
         kind: one of ``KINDS``
-        layers: their numbers, from 1
+        layers: numbers of the layers, from 1
         evidence: in words, with the numbers behind the verdict
     """
 
@@ -82,7 +82,7 @@ def judge(
     classes: int | None = None,
     thresholds: Thresholds | None = None,
 ) -> tuple[Finding, ...]:
-    """What is wrong, the gravest first; nothing if the model is healthy.
+    """The findings, the gravest first; none if the model is healthy.
 
     Each layer has at most one of the first four kinds, and perhaps a vanishing gradient.
 
@@ -90,7 +90,7 @@ def judge(
         layers: all layers of a model
         entry_gradient: norm of the gradient with respect to the input of the first layer
         classes: number of classes, if there are labels
-        thresholds: where a verdict begins
+        thresholds: limits of the verdicts
     """
     limits = thresholds or Thresholds()
     found: dict[str, list[int]] = {}
@@ -111,7 +111,7 @@ def judge(
 def state_of(
     layer: LayerReport, classes: int | None, limits: Thresholds | None = None
 ) -> str | None:
-    """What is wrong with the features of one layer, the gravest only; ``None`` if nothing is."""
+    """The gravest problem of one layer's features, ``None`` if there is none."""
     limits = limits or Thresholds()
     width = layer.channels
     if len(layer.dead) >= limits.dead * width:
@@ -169,7 +169,7 @@ def _dead(layers: Sequence[LayerReport], numbers: list[int]) -> str:
 
 def _faded(layers: Sequence[LayerReport], numbers: list[int]) -> str:
     sizes = [layer.size for layer in _pick(layers, numbers)]
-    return f"entries of {min(sizes):.0e} to {max(sizes):.0e}: what follows sees its own bias alone"
+    return f"entries of {min(sizes):.0e} to {max(sizes):.0e}: the next layer sees only its own bias"
 
 
 def _smooth(layers: Sequence[LayerReport], numbers: list[int]) -> str:

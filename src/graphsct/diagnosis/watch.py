@@ -1,4 +1,4 @@
-"""Diagnoses while a model is trained."""
+"""Diagnoses during training."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ _KEPT = ("epoch", "healthy", "verdict", "findings", "entry_gradient", "layers")
 
 
 class Watch:
-    """A callback and context for :func:`~graphsct.fit` that looks inside the model as it learns.
+    """A callback and context for :func:`~graphsct.fit` that diagnoses the model as it learns.
 
-    Every so many epochs it writes a line to ``layers.jsonl``: the verdict and the numbers of every
-    layer, but for what control could reach. It changes nothing in the run, and passes over an
-    epoch if looking would take more than its share of the time, as it does where epochs take a
-    millisecond. A run that goes on replaces what was written before from the epoch on where it
-    goes on.
+    At regular epochs it writes a line to ``layers.jsonl`` with the verdict and the measures of
+    every layer, except what control could reach. The run stays the same. An epoch is skipped if
+    its diagnosis would exceed the share of the time, as happens where epochs take a millisecond. A
+    resumed run replaces its earlier lines from the epoch at which it resumes.
 
     Args:
-        model: the model that is trained
-        data: what it is trained on
-        folder: where the files go
-        every: so many epochs, and the first
-        share: the most time that looking may take, as a share of that of training
+        model: the model in training
+        data: its training data
+        folder: folder of the files
+        every: number of epochs between two diagnoses; the first epoch is always diagnosed
+        share: maximum time of the diagnoses, as a share of the time of training
         tensorboard: also write event files with a curve for each layer and heat maps; needs the
             extra ``tensorboard``
         layers: as for :func:`~graphsct.diagnose`
@@ -101,7 +100,7 @@ class Watch:
             self._writer.close()
 
     def looks(self, record: Epoch) -> bool:
-        """Whether this epoch is one to look at; then the model must hold its weights."""
+        """Whether this epoch will be diagnosed; the model must hold its weights then."""
         if record.epoch != self._answer[0]:
             due = self._started is None or record.epoch % self.every == 0
             self._answer = record.epoch, due and self._affordable()
@@ -114,7 +113,7 @@ class Watch:
         return self._looked + self._took <= self.share * training
 
     def __call__(self, record: Epoch) -> None:
-        """Look at the model, if the epoch is one to look at."""
+        """Diagnose the model, if the epoch is due and there is time."""
         if not self.looks(record):
             return
         start = time.perf_counter()
@@ -165,8 +164,8 @@ class Watch:
 
 
 def heat_map(found: Diagnosis) -> npt.NDArray[np.uint8]:
-    """Smoothness as an image, a row a layer and a column a dimension: black for 0, white for 1,
-    red for dead, grey where a layer has no such dimension; shape: ``(height, width, 3)``.
+    """Smoothness as an image with one row per layer and one column per dimension: black for 0,
+    white for 1, red for dead, grey beyond the width of a layer; shape: ``(height, width, 3)``.
     """
     width = max(layer.channels for layer in found.layers)
     image = np.full((len(found.layers), width, 3), 128, dtype=np.uint8)

@@ -14,10 +14,10 @@ __all__ = ["MEANINGS", "size", "trained", "tried"]
 MEANINGS = {
     "dead": "These dimensions are zero at every node, so nothing gets through them, forwards or "
     "backwards.",
-    "faded": "Features have shrunk until what follows sees its own bias and nothing of the graph.",
-    "over-smoothed": "Nodes of a component look alike: what told them apart is worn away.",
+    "faded": "The features are so small that the next layer sees little but its own bias.",
+    "over-smoothed": "The nodes of a component look alike: their differences are worn away.",
     "collapsed": "Nodes still differ, but in too few directions to tell the classes apart.",
-    "vanishing gradient": "Next to nothing of the loss arrives here, so these layers cannot learn.",
+    "vanishing gradient": "Almost no gradient arrives here, so these layers cannot learn.",
 }
 
 

@@ -31,10 +31,10 @@ class DistributedRun(AutogradRun):
     penalty; gradients are added up before each makes the same step.
 
     Args:
-        model: of :mod:`graphsct.nn`, with the same weights in all processes
-        part: what this process has
-        data: of this process
-        config: how to train
+        model: model of :mod:`graphsct.nn`, with the same weights in all processes
+        part: part of this process
+        data: data of this process
+        config: settings of training
         split: number of the split
     """
 
@@ -48,7 +48,7 @@ class DistributedRun(AutogradRun):
         self._weights = [weight for weight in model.parameters() if weight.requires_grad]
 
     def backward(self, scores: Tensor) -> Tensor:
-        """Fill the gradients with those of all processes; the whole loss."""
+        """Compute the gradients of all processes, and return the whole loss."""
         loss = self._sum(scores, self.train) / self._counts[0]
         if rank() == 0:
             loss = loss + self.model.penalty()
@@ -67,7 +67,7 @@ class DistributedRun(AutogradRun):
         return F.cross_entropy(scores[rows], self.data.y[rows], reduction="sum")
 
     def _add_up(self, loss: Tensor) -> Tensor:
-        """Gradients of all processes in place of own ones, and the whole loss, in one message."""
+        """Sum the gradients and losses of all processes in one message."""
         grads = [weight.grad for weight in self._weights if weight.grad is not None]
         summed = total(torch.cat([loss.view(1), *(grad.flatten() for grad in grads)]))
         whole, *parts = torch.split(summed, [1, *(grad.numel() for grad in grads)])
@@ -80,10 +80,10 @@ class Distributed(Autograd):
     """A :class:`~graphsct.training.backend.Backend` over the processes of one training.
 
     Args:
-        models: of :mod:`graphsct.nn`
+        models: models of :mod:`graphsct.nn`
         data: one per model, of :meth:`graphsct.distributed.Part.data`
         configs: one per model
-        part: what this process has
+        part: part of this process
         split: number of the split
     """
 

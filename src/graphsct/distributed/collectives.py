@@ -63,7 +63,7 @@ def joined(seconds: float, **how: Any) -> Iterator[None]:
     except (RuntimeError, ValueError) as error:
         raise TrainingError(
             f"the processes did not find each other: {_reason(error)}; start them with torchrun, "
-            "for instance 'torchrun --nproc-per-node 2 -m graphsct.distributed train ...'"
+            "for instance 'torchrun --nproc-per-node 2 SCRIPT.py'"
         ) from error
     try:
         yield
@@ -164,5 +164,5 @@ def _lead(make: Callable[[], bytes]) -> bytes:
     if failure is not None:
         raise failure
     if size[1]:
-        raise TrainingError(f"process 0 could not go on: {content.decode()}")
+        raise TrainingError(f"process 0 could not continue: {content.decode()}")
     return content

@@ -34,12 +34,12 @@ from graphsct.records import Record
 
 __all__ = [
     "MEASURED",
-    "Job",
     "Machine",
     "Measurement",
     "Prices",
     "Quote",
     "Share",
+    "Workload",
     "fit_prices",
     "measurements",
     "prices",
@@ -54,7 +54,7 @@ _PASSES = 3
 
 
 @dataclass(frozen=True)
-class Job(Record):
+class Workload(Record):
     """One graph and one model.
 
     Args:
@@ -125,11 +125,11 @@ class Share(NamedTuple):
     halo: float
 
 
-def share(job: Job, processes: int) -> Share:
+def share(job: Workload, processes: int) -> Share:
     """An even share, with a halo as if the ends of cut edges were drawn at random.
 
     Example:
-        >>> job = Job(nodes=1000, edges=4500, depth=2, width=16)
+        >>> job = Workload(nodes=1000, edges=4500, depth=2, width=16)
         >>> share(job, 1)
         Share(nodes=1000.0, entries=10000.0, halo=0.0)
         >>> round(share(job, 2).halo)
@@ -174,7 +174,7 @@ class Quote(NamedTuple):
         return max(costs, key=lambda name: costs[name])
 
 
-def work(job: Job, own: Share, processes: int) -> dict[str, float]:
+def work(job: Workload, own: Share, processes: int) -> dict[str, float]:
     """Units of each kind of work in an epoch, as in the formula above."""
     n, d, depth = own.nodes, job.width, job.depth
     dense = 3 * job.features * d + 4 * depth * d**2 + 4 * d * job.classes
@@ -188,7 +188,7 @@ def work(job: Job, own: Share, processes: int) -> dict[str, float]:
     }
 
 
-def kept(job: Job, own: Share) -> dict[str, float]:
+def kept(job: Workload, own: Share) -> dict[str, float]:
     """Units of each kind of memory."""
     n, d = own.nodes, job.width
     return {
@@ -200,7 +200,7 @@ def kept(job: Job, own: Share) -> dict[str, float]:
     }
 
 
-def _by_model(name: str, job: Job, units: float) -> dict[str, float]:
+def _by_model(name: str, job: Workload, units: float) -> dict[str, float]:
     return {f"{name} of {model}": units * (job.model == model) for model in MEASURED}
 
 
@@ -219,7 +219,7 @@ class Measurement(Record):
         sent_per_layer: bytes that a process sends for a layer
     """
 
-    job: Job
+    job: Workload
     share: Share
     processes: int
     seconds: float
@@ -261,7 +261,7 @@ def prices() -> Prices:
 
 
 def quote(
-    job: Job,
+    job: Workload,
     processes: int,
     machine: Machine | None = None,
     *,
@@ -296,7 +296,7 @@ def quote(
     )
 
 
-def _one_model(costs: Mapping[str, float], job: Job) -> dict[str, float]:
+def _one_model(costs: Mapping[str, float], job: Workload) -> dict[str, float]:
     """The costs of one model, without its name."""
     short = {name: name.removesuffix(f" of {job.model}") for name in costs}
     return {short[name]: cost for name, cost in costs.items() if " of " not in short[name]}

@@ -26,9 +26,13 @@ def is_worker() -> bool:
 
 
 def launch(processes: int, arguments: Sequence[str]) -> None:
-    """Run ``python -m graphsct.distributed ARGUMENTS`` in several processes until all are done.
+    """Run a program in several processes, as ``torchrun`` does, until all are done.
 
-    Each gets its share of the cores, unless ``OMP_NUM_THREADS`` is set.
+    Each process gets its share of the cores, unless ``OMP_NUM_THREADS`` is set.
+
+    Args:
+        processes: number of processes
+        arguments: a script, or ``-m`` and a module, followed by the arguments of the program
     """
     import torch
     from torch.distributed.elastic.multiprocessing.api import SignalException
@@ -40,7 +44,7 @@ def launch(processes: int, arguments: Sequence[str]) -> None:
     options = ["--standalone", "--nproc-per-node", str(processes)]
     try:
         with _own_signals():
-            torchrun.run(torchrun.parse_args([*options, "-m", "graphsct.distributed", *arguments]))
+            torchrun.run(torchrun.parse_args([*options, *arguments]))
     except SignalException as error:
         if error.sigval == signal.SIGINT:
             raise KeyboardInterrupt from error

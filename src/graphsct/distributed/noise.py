@@ -1,8 +1,7 @@
 """Dropout by the random numbers that one process alone would draw.
 
-So a run is the same for any number of processes, and for any partition. The price is that every
-process draws the numbers of all nodes and drops those of others, which more processes do not make
-less.
+So a run is the same for any number of processes and any partition. The price: every process draws
+the numbers of all nodes, a cost that more processes do not reduce.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ _BLOCK = 1 << 22  # lanes that are drawn at once
 
 
 class _Rows(NamedTuple):
-    """Which rows of a mask this process needs.
+    """The rows of a mask that this process needs.
 
     Args:
-        places: of these rows in the whole, ascending; shape: ``(r,)``
+        places: positions of these rows in the whole mask, ascending; shape: ``(r,)``
         total: number of rows of the whole
-        own: where they stand in this process, everywhere if ``None``; shape: ``(r,)``
+        own: their positions in this process, ``None`` for all; shape: ``(r,)``
     """
 
     places: Tensor
@@ -39,8 +38,8 @@ class SharedMasks(Masks):
     """The masks of one process: its rows of those that one process alone would draw.
 
     Args:
-        generator: with the same seed in all processes
-        part: what this process has
+        generator: generator with the same seed in all processes
+        part: part of this process
         split: number of the split
     """
 

@@ -34,7 +34,7 @@ class GlobalBatchNorm(torch.nn.BatchNorm1d):
         self._parameters, self._buffers = local._parameters, local._buffers
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002, the name in torch.nn.BatchNorm1d
-        """Normalise, and in training take the moments into the running ones."""
+        """Normalise, and in training update the running moments."""
         if not self.training and self.running_mean is not None:
             return super().forward(input)
         x = input
@@ -59,7 +59,7 @@ class GlobalBatchNorm(torch.nn.BatchNorm1d):
 
 
 def make_global(model: torch.nn.Module) -> None:
-    """Let the norms of a model of ours be over all processes, or refuse one that cannot.
+    """Make the norms of a model normalise over all processes, or name one that cannot.
 
     Weights and their names stay as they are.
     """
@@ -72,5 +72,5 @@ def make_global(model: torch.nn.Module) -> None:
         elif not isinstance(norm, torch.nn.Identity | torch.nn.LayerNorm):
             raise ModelError(
                 f"{type(norm).__name__} would normalise over the nodes of one process only; use "
-                "BatchNorm, which knows of all, or none"
+                "BatchNorm, which spans all processes, or no norm"
             )

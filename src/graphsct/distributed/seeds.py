@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.distributed.collectives import lead, rank
+from graphsct.distributed.fit import fit
 from graphsct.distributed.part import Part
-from graphsct.distributed.run import fit
 from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
 from graphsct.training.compare import WITHOUT, Comparison, check_compare
@@ -41,9 +41,9 @@ def train(
     call this together.
 
     Args:
-        model: what to build
-        part: what this process has
-        config: how to train; its own seed is not used
+        model: settings of the model
+        part: part of this process
+        config: settings of training; their seed is not used
         seeds: one per run
         folder: for the settings, the results and the runs, of process 0
         compare: also train without control

@@ -52,7 +52,7 @@ class Convolution(torch.nn.Module):
     A subclass that is linear in its features has its weights and a :meth:`linear_form`, which is
     all: :meth:`forward` and the engine follow from it. Any other one has a ``forward`` of its own
     and is trained by autograd. The arguments of ``forward`` are called ``x``, ``edge_index`` and,
-    where the convolution takes them, ``x_0`` and ``pooled_0``: the engine finds them by these names.
+    where the convolution takes them, ``x_0`` and ``pooled_0``: the engine finds them by name.
     """
 
     control: SmoothnessControl | None
@@ -62,7 +62,7 @@ class Convolution(torch.nn.Module):
         self.control = None
 
     def linear_form(self) -> LinearForm | None:
-        """The numbers and weights of the output before the control, ``None`` if it is not linear."""
+        """The numbers and weights of the output before the control, or none if not linear."""
         return None
 
     def forward(

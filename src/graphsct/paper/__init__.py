@@ -1,1 +1,1 @@
-"""The paper: its numbers, our cells beside them, tables, figures and the report."""
+"""The paper: its numbers beside ours, tables, figures and the report."""

@@ -1,4 +1,4 @@
-"""Our side of a cell of the paper: settings, how they were found, and the result of each run."""
+"""Our version of a cell of the paper: its settings, their origin, and the result of each run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from graphsct.files import write_json
 from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
 
-__all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "Key", "Settings", "read_cells", "write_cell"]
+__all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "CellSettings", "Key", "read_cells", "write_cell"]
 
 #: The cells that come with graphsct.
 PACKAGED = Path(__file__).with_name("cells")
 
-#: From so many layers on, the rule that chooses the epoch decides the result: both are reported.
+#: From this depth on the rule that selects the epoch decides the result, so both are reported.
 DEEP = 16
 
-#: What is kept of a run.
+#: The stored fields of a run.
 RESULT = (
     "select",
     "seed",
@@ -36,14 +36,14 @@ RESULT = (
 
 
 class Key(NamedTuple):
-    """Which cell: what is fixed before anything is searched.
+    """The key of a cell: the settings that are fixed before a search.
 
     Args:
-        dataset: by our name
+        dataset: our name of the data set
         model: ``gcn``, ``gcnii`` or ``egnn``
         control: ``pooled``, ``gated`` or none
         depth: number of convolutions, ``None`` if it is searched
-        activation: ``None`` if it is searched
+        activation: name of the activation, ``None`` if it is searched
     """
 
     dataset: str
@@ -65,7 +65,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings(Record, leave_out=("train.seed",), error=ExperimentError):
+class CellSettings(Record, leave_out=("train.seed",), error=ExperimentError):
     """All settings of a cell's runs but their seeds.
 
     Args:
@@ -80,25 +80,25 @@ class Settings(Record, leave_out=("train.seed",), error=ExperimentError):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """What chooses the epoch; results are compared by the first."""
+        """The rules that select the epoch; results are compared by the first."""
         return ("val_accuracy", "val_loss") if self.model.depth >= DEEP else ("val_accuracy",)
 
 
 @dataclass(frozen=True)
 class Cell(Record, flat=("key",), error=ExperimentError):
-    """A cell that was run, or is to be run with settings that are known.
+    """A cell with its runs, or with known settings for runs to come.
 
     Args:
-        key: which
-        settings: of all its runs
-        found: how the settings were found, ``None`` if by hand
-        results: one a run, each with the names in :data:`RESULT`
-        command: what makes it again
-        versions: of what made it
+        key: key of the cell
+        settings: settings of all its runs
+        found: origin of the settings, ``None`` if they were chosen by hand
+        results: one per run, each with the names in :data:`RESULT`
+        command: command that reproduces the cell
+        versions: versions of the software
     """
 
     key: Key
-    settings: Settings
+    settings: CellSettings
     found: dict[str, Any] | None = None
     results: tuple[dict[str, Any], ...] = ()
     command: str = ""
@@ -106,7 +106,7 @@ class Cell(Record, flat=("key",), error=ExperimentError):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The cell with these plain values, whose results are complete."""
+        """The cell with these plain values; incomplete results are an error."""
         cell = super().from_dict(values)
         for result in cell.results:
             if tuple(result) != RESULT:
@@ -124,7 +124,7 @@ class Cell(Record, flat=("key",), error=ExperimentError):
         return "of" in (self.found or {})
 
     def runs(self, select: str = "val_accuracy") -> list[dict[str, Any]]:
-        """Those whose epoch was chosen by ``select``."""
+        """The runs whose epoch was selected by ``select``."""
         return [result for result in self.results if result["select"] == select]
 
     def accuracies(self, select: str = "val_accuracy") -> list[float]:
@@ -133,7 +133,7 @@ class Cell(Record, flat=("key",), error=ExperimentError):
 
 
 def write_cell(folder: Path, cell: Cell) -> Path:
-    """Write a cell under its name, whole or not at all."""
+    """Write a cell under its name, atomically."""
     path = folder / f"{cell.key.name}.json"
     write_json(path, cell.to_dict())
     return path
@@ -142,10 +142,10 @@ def write_cell(folder: Path, cell: Cell) -> Path:
 def read_cells(folder: Path = PACKAGED, keys: Iterable[Key] | None = None) -> dict[Key, Cell]:
     """The cells in a folder by their keys; only those of ``keys`` if they are given.
 
-    A folder that is not there has no cells.
+    A missing folder has no cells.
     """
     wanted = None if keys is None else {f"{key.name}.json" for key in keys}
-    # Names with a dot in front are what a killed process was about to write.
+    # A killed process may leave files whose names begin with a dot.
     paths = sorted(folder.glob("[!.]*.json")) if folder.is_dir() else []
     cells = [_read(path) for path in paths if wanted is None or path.name in wanted]
     return {cell.key: cell for cell in cells}

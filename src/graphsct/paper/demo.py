@@ -1,4 +1,4 @@
-r"""The demo: what depth does to features on the built-in graph, and what a shift can do about it.
+r"""The demo: the effect of depth on features of the built-in graph, and of a shift against it.
 
 The network has random weights, :math:`\mathbf H^{l} = \sigma(\mathbf G \mathbf H^{l-1} \mathbf
 W^l)` with ReLU and He's initialisation, and random features at its bottom.
@@ -30,11 +30,11 @@ TARGET = 0.5
 
 @dataclass(frozen=True)
 class Control:
-    """What a shift of one layer's input to ReLU can reach, and one target reached.
+    """The reach of a shift of one layer's input to ReLU, and one target that it reaches.
 
     Args:
         layer: the number of the layer
-        target: the normalized smoothness that every dimension shall get
+        target: the wanted normalized smoothness of every dimension
         lower: the smallest that all dimensions can reach
         upper: the largest that all dimensions can reach
         before: summary of the output without a shift

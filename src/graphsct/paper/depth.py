@@ -1,6 +1,6 @@
 """Train a GCN with and without smoothness control, shallow and deep, on the built-in data.
 
-Both rules for choosing the epoch are tried, because deep down they disagree.
+Both rules that select the epoch are tried, because they disagree for deep networks.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ MODEL = ModelConfig(model="gcn", control="pooled", hidden=16)
 
 @dataclass(frozen=True)
 class DepthStudy:
-    """Comparisons by what chose the epoch and by depth."""
+    """Comparisons by the rule that selects the epoch, and by depth."""
 
     found: dict[tuple[str, int], Comparison]
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row a run: how it was made and what came out."""
+        """One row per run, with its settings and its result."""
         rows = []
         for (select, depth), comparison in self.found.items():
             for results in comparison.parts:
@@ -54,7 +54,7 @@ def run_depths(
     config: TrainConfig,
     depths: tuple[int, ...] = DEPTHS,
 ) -> DepthStudy:
-    """Train everything, one run folder for each rule and depth; runs that are there are replaced.
+    """Train everything, with one run folder for each rule and depth; existing runs are replaced.
 
     After Ctrl-C the runs so far are on disk, and nothing is returned.
     """

@@ -1,4 +1,4 @@
-"""How long cells will take, before they are run: from runs that are stored, or a few epochs."""
+"""Estimates of the time that cells take, from stored runs or from a few epochs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def estimate(
     """Seconds that cells will take, one after another, give or take a factor of two.
 
     Args:
-        keys: which
-        budget: what each may cost
-        load: gives the data of a name, with rows that sum to one or not
-        known: cells whose runs tell the time
+        keys: keys of the cells
+        budget: budget of each cell
+        load: function that loads data by name, with normalized rows or without
+        known: cells with timed runs
     """
     timed: dict[tuple[Any, ...], tuple[float, float]] = {}
     total = 0.0
@@ -70,7 +70,7 @@ def _search(budget: Budget, run: float, load: Loader, key: Key) -> float:
 
 
 def _line(key: Key, data: Any) -> tuple[float, float]:
-    """Seconds of an epoch, and how much each layer adds to them."""
+    """Seconds of an epoch, and the seconds that each layer adds."""
     small, large = (_epoch(key, depth, data) for depth in _DEPTHS)
     more = max(0.0, large - small) / (_DEPTHS[1] - _DEPTHS[0])
     return max(0.0, small - _DEPTHS[0] * more), more

@@ -13,7 +13,7 @@ from graphsct.names import nearest
 
 __all__ = ["DATASETS", "MODELS", "PaperCell", "PaperTable", "find_table", "tables"]
 
-#: What people call the models.
+#: Titles of the models.
 MODELS = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
 
 #: The citation sets, then the heterophilic ones, each in the paper's order.
@@ -33,21 +33,21 @@ DATASETS = {
 
 @dataclass(frozen=True)
 class PaperCell:
-    """One number of a table, and what it is of; ``None`` is what the table does not tell.
+    """One number of a table, and its subject; fields that the table does not give are ``None``.
 
     Args:
         value: as printed; text only where the paper has a split
-        dataset: by our name
+        dataset: our name of the data set
         model: ``gcn``, ``gcnii`` or ``egnn``
         sct: with smoothness control or without
         depth: number of layers
         hidden: number of channels
         activation: ``relu``, ``leaky_relu`` or ``srelu``
-        quantity: what the number is
+        quantity: the quantity that the number measures
         std: standard deviation, where printed
-        values: of a row of the search grid, which has no value of its own
+        values: values of a row of the search grid, which has no single value
         printed: the model's name as printed, if that is wrong
-        right: what should stand there, if it is known
+        right: the right value, if it is known
         why: what is wrong with the cell
     """
 
@@ -71,13 +71,13 @@ class PaperTable:
     """One table.
 
     Args:
-        number: in order of appearance
-        name: a plain one
-        label: in the paper's source
-        title: what it shows
-        unit: of its numbers, empty where they have several or none
-        notes: what the paper says about them, and where it contradicts itself
-        cells: in the order in which they are printed
+        number: number in the paper
+        name: plain name
+        label: label in the paper's source
+        title: subject of the table
+        unit: unit of its numbers, empty if they have several or none
+        notes: the paper's remarks on the numbers, and its contradictions
+        cells: cells in printed order
     """
 
     number: int

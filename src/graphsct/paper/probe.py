@@ -1,7 +1,7 @@
-r"""What the smoothness control of a trained model does, layer by layer.
+r"""The effect of smoothness control in a trained model, layer by layer.
 
 On one graph and without dropout the term :math:`\mathbf B^l = \mathbf Q \mathbf A^l` is a constant,
-so that another can be put in its place, and the same weights tried with it.
+so another one can replace it and be tried with the same weights.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from graphsct.training.seeding import seeded
 
 __all__ = ["INSTEAD", "NETWORKS", "probe"]
 
-#: What the model is compared with: others in place of its term, and one trained without it.
+#: The variants to compare with: replacements of the term, and a model trained without it.
 INSTEAD = ("removed", "frozen", "plain", "shuffled", "base")
 
-#: Whose features are measured: with the term, with the term removed, and trained without it.
+#: The networks to measure: with the term, with the term removed, and trained without it.
 NETWORKS = ("with_term", "removed", "base")
 
 _MEASURES = ("dead", "smoothness", "effective_rank", "distance")
@@ -34,7 +34,7 @@ _SHUFFLES = 10
 
 
 class _Layer(NamedTuple):
-    """What a control was given and what it added; shape of both: ``(n, d)``."""
+    """The input and the output of a control; shape of both: ``(n, d)``."""
 
     before: Tensor
     term: Tensor
@@ -45,20 +45,20 @@ def probe(model: Any, base: Any, problem: SplitData, seed: int) -> dict[str, Any
     """Measure a trained model with control beside one that was trained without.
 
     Args:
-        model: with a control in every layer
-        base: the same without
-        problem: what both were trained on
-        seed: of the dropout and of the shuffles
+        model: model with a control in every layer
+        base: model that was trained without control
+        problem: training data of both
+        seed: seed of the dropout and of the shuffles
 
     Returns:
         ``accuracy``: on the test nodes, ``with_term`` and for each of :data:`INSTEAD`: the term
         ``removed``, ``frozen`` at its mean over passes with dropout, a ``plain`` bias, which is
         its mean over all nodes, ``shuffled`` across dimensions, and the ``base``.
         ``changed``: share of the test nodes that each of these puts into another class.
-        ``layers``: for each the ``size`` of the term over that of what it is added to, how many
-        ``dimensions`` carry it, the root mean square of its ``weights``, which started at zero,
-        what the next layer makes of it (``arrives``, ``cosine``), and measures of the features of
-        all :data:`NETWORKS`
+        ``layers``: for each the ``size`` of the term over that of the features it is added to, the
+        number of ``dimensions`` that use it, the root mean square of its ``weights``, which started
+        at zero, its effect in the next layer (``arrives``, ``cosine``), and measures of the
+        features of all :data:`NETWORKS`
     """
     if any(conv.control is None for conv in model.convs):
         raise ModelError("a layer of the model has no control, so there is no term to look at")
@@ -137,7 +137,7 @@ def _mean_with_dropout(model: Any, problem: SplitData, seed: int) -> list[Tensor
 def _smoothness(
     model: Any, base: Any, problem: SplitData, terms: Sequence[Tensor]
 ) -> Iterator[dict[str, Any]]:
-    """Layer by layer, some of :class:`~graphsct.paper.summary.Summary` for each of the networks."""
+    """For each layer and network, part of a :class:`~graphsct.smoothness.summary.Summary`."""
     networks = [_features(model, problem, []), _features(model, problem, _zeros(terms))]
     networks.append(_features(base, problem, []))
     for layer in zip(*networks, strict=True):
@@ -168,12 +168,12 @@ def _root_mean_square(control: torch.nn.Module) -> float:
 
 
 def _next(model: Any, problem: SplitData, layers: Sequence[_Layer], place: int) -> dict[str, Any]:
-    r"""What becomes of a layer's term in the next layer.
+    r"""The effect of a layer's term in the next layer.
 
     Let :math:`\mathbf C` be what the term changes in the next layer's coordinates, before that
     layer adds its own :math:`\mathbf A`. ``arrives`` is the size of :math:`\mathbf C` over that
     of the term; ``cosine`` is that of :math:`\mathbf C` and :math:`\mathbf A`, -1 if the next
-    layer takes back what arrives. ``None`` in the last layer, and where nothing is to be compared.
+    layer undoes what arrives. ``None`` in the last layer, and where there is nothing to compare.
     """
     if place + 1 == len(layers):
         return {"arrives": None, "cosine": None}
@@ -195,7 +195,7 @@ def _ratio(value: Tensor, whole: Tensor) -> float | None:
 def _record(
     model: Any, problem: SplitData, terms: Mapping[int, Tensor] | None = None
 ) -> list[_Layer]:
-    """Run a model, with others in place of some terms, and write down what its controls do."""
+    """Run a model, with some of its terms replaced, and record its controls."""
     seen: list[_Layer] = []
 
     def listen(control: Any, given: Any, term: Tensor) -> None:
@@ -211,7 +211,7 @@ def _record(
 
 @contextmanager
 def _instead(model: Any, terms: Mapping[int, Tensor]) -> Iterator[None]:
-    """Put tensors in place of the terms of some layers."""
+    """Replace the terms of some layers by tensors."""
     with ExitStack() as stack:
         for place, term in terms.items():
             control = model.convs[place].control

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.errors import ExperimentError, GraphsctError
-from graphsct.paper.cell import RESULT, Cell, Key, Settings, read_cells, write_cell
-from graphsct.paper.plan import borrow
+from graphsct.paper.cell import RESULT, Cell, CellSettings, Key, read_cells, write_cell
+from graphsct.paper.keys import borrow
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
 from graphsct.search.task import Task
 from graphsct.training.interrupt import interruptible
@@ -24,23 +24,23 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
 from graphsct.training.seeds import build_seeds, seed_folder, split_of
 
-__all__ = ["Budget", "Loader", "Outcome", "is_done", "run_cells"]
+__all__ = ["Budget", "CellOutcome", "Loader", "is_done", "run_cells"]
 
 Loader = Callable[[str, bool], Any]
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a cell may cost.
+    """The budget of a cell.
 
     Args:
-        seeds: so many runs for each rule; of data with ten splits, seed i uses split i modulo 10
-        trials: settings to try; ``None`` takes the settings that are known
-        seconds: no further trial is begun after so many
-        max_hidden: most channels to try, if not all of the paper's grid
+        seeds: number of runs for each rule; on data with ten splits, seed i uses split i modulo 10
+        trials: number of trials of a search, ``None`` for known settings
+        seconds: time after which no further trial starts
+        max_hidden: maximum number of channels to try; defaults to that of the paper's grid
         workers: processes that share the trials of a cell
-        ray: let a Ray cluster start them: its address, ``auto`` or ``local``
-        finalists: so many of the best trials get five times as many runs before one is chosen
+        ray: Ray cluster that starts them: its address, ``auto`` or ``local``
+        finalists: number of the best trials that get five times as many runs before the selection
     """
 
     seeds: int = 10
@@ -57,20 +57,20 @@ class Budget:
             value = getattr(self, what)
             if value != unused[what]:
                 raise ExperimentError(
-                    f"{what} is {value!r}, which is for the trials of a search, and known settings "
-                    "need none; set the number of trials to search anew, or leave it out"
+                    f"{what} is {value!r}, but known settings need no search; set the number of "
+                    "trials to search again, or leave it out"
                 )
 
     @property
     def allowed(self) -> dict[str, Any]:
-        """What a search may cost, as it is kept with a cell."""
+        """The budget of a search, as it is stored with a cell."""
         names = ("trials", "seconds", "max_hidden", "finalists")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a cell: the cell, or why there is none."""
+class CellOutcome:
+    """The outcome of a cell: the cell itself, or the reason of its failure."""
 
     key: Key
     cell: Cell | None = None
@@ -79,7 +79,7 @@ class Outcome:
 
 
 def is_done(cell: Cell | None, budget: Budget) -> bool:
-    """Whether a cell has all runs, and settings from a search that was allowed as much."""
+    """Whether a cell has all runs, and settings from a search with at least this budget."""
     if cell is None or not _searched(cell, budget):
         return False
     seeds = set(range(budget.seeds))
@@ -108,21 +108,21 @@ def run_cells(
     work: Path,
     table: str,
     progress: bool = True,
-) -> Iterator[Outcome]:
+) -> Iterator[CellOutcome]:
     """Run cells one by one; one that fails does not stop the others.
 
-    Ctrl-C raises :class:`KeyboardInterrupt` after what is under way has been saved.
+    Ctrl-C raises :class:`KeyboardInterrupt` after the current runs have been saved.
 
     Args:
-        keys: which
-        budget: what each may cost
-        load: gives the data of a name, with rows that sum to one or not
-        known: settings to run a cell with that is not in ``out``; one whose activation is given may
-            have them from the cell in which it was searched
-        out: folder for the cells; those that are there and done are not run again
-        work: folder for searches and runs under way
-        table: the table's name, for the command that is kept with each cell
-        progress: show it, if standard error is a terminal
+        keys: keys of the cells
+        budget: budget of each cell
+        load: function that loads data by name, with normalized rows or without
+        known: cells with settings for those that are not in ``out``; a cell with a fixed activation
+            may borrow them from the cell in which it was searched
+        out: folder for the cells; finished ones in it are not run again
+        work: folder for searches and runs in progress
+        table: name of the table, for the command that is stored with each cell
+        progress: show the progress, if standard error is a terminal
     """
     with interruptible() as asked:
         for key in keys:
@@ -140,16 +140,16 @@ def run_cells(
                         cell = replace(cell, command=_command(table, key, budget))
                         write_cell(out, cell)
                         clear_runs(place)
-                outcome = Outcome(key, cell, new=new)
+                outcome = CellOutcome(key, cell, new=new)
             except (GraphsctError, OSError) as error:
-                outcome = Outcome(key, reason=str(error))
+                outcome = CellOutcome(key, reason=str(error))
             if asked():
                 raise KeyboardInterrupt
             yield outcome
 
 
 def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cell]) -> Cell | None:
-    """What to begin a cell with: of somebody else's the settings, of our own the results too."""
+    """The cell to start from: a known one without its results, or one of our own with them."""
     theirs = known.get(key)
     if theirs is None and budget.trials is None:
         own = borrow(key, done)
@@ -160,7 +160,7 @@ def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cel
 
 
 def _other_depths(key: Key, cells: dict[Key, Cell]) -> list[Cell]:
-    """Cells that differ in their depth alone, the nearest first: what suits them often suits it."""
+    """Cells that differ only in depth, the nearest first; their settings often suit this one."""
     depth = key.depth
     if depth is None:
         return []
@@ -230,7 +230,7 @@ def _row(run: Run, split: int | None) -> dict[str, Any]:
 
 def _search(
     key: Key, load: Loader, budget: Budget, work: Path, progress: bool, near: Sequence[Cell]
-) -> tuple[Settings, dict[str, Any]]:
+) -> tuple[CellSettings, dict[str, Any]]:
     from graphsct.search import search
 
     if budget.trials is None:
@@ -266,7 +266,7 @@ def _search(
         "after": [cell.key.name for cell in near],
         "command": _search_command(task, budget),
     }
-    return Settings(found.model, found.train, found.normalize), how
+    return CellSettings(found.model, found.train, found.normalize), how
 
 
 def _search_command(task: Task, budget: Budget) -> str:
@@ -294,6 +294,6 @@ def _command(table: str, key: Key, budget: Budget) -> str:
 
 
 def _shared(budget: Budget) -> list[str]:
-    """What decides who is chosen: how many shared the trials, not where, and who was a finalist."""
+    """The options that influence the selection: the number of workers and of finalists."""
     parts = ["--workers", str(budget.workers)] if budget.workers > 1 else []
     return parts + (["--finalists", str(budget.finalists)] if budget.finalists else [])

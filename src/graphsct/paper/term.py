@@ -1,5 +1,5 @@
-"""What the learned term does, cell by cell: trained as the cell, then looked into, beside a model
-that was trained without it from the same first weights. Each cell is a file.
+"""The learned terms of cells: each is trained as its cell, and measured beside a model that was
+trained without it from the same first weights. Each cell is a file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.files import write_json
-from graphsct.paper.cell import PACKAGED, Cell, Key, Settings
+from graphsct.paper.cell import PACKAGED, Cell, CellSettings, Key
 from graphsct.paper.probe import probe
 from graphsct.paper.reproduce import Loader
 from graphsct.paper.workplace import alone, clear_runs, runs_folder
@@ -37,16 +37,16 @@ class Term(Record, flat=("key",), error=ExperimentError):
     """The term of one cell.
 
     Args:
-        key: which
-        settings: of all runs; those without the term differ in the control only
-        runs: one a seed, with its ``seed``, ``split``, ``best_epoch`` of both models, and what
-            :func:`~graphsct.paper.probe.probe` finds
-        command: what makes it again
-        versions: of what made it
+        key: key of the cell
+        settings: settings of all runs; those without the term differ only in the control
+        runs: one per seed, with its ``seed``, ``split``, the ``best_epoch`` of both models and the
+            result of :func:`~graphsct.paper.probe.probe`
+        command: command that reproduces it
+        versions: versions of the software
     """
 
     key: Key
-    settings: Settings
+    settings: CellSettings
     runs: tuple[dict[str, Any], ...]
     command: str = ""
     versions: dict[str, Any] | None = None
@@ -54,7 +54,7 @@ class Term(Record, flat=("key",), error=ExperimentError):
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of a cell: its term, or why there is none."""
+    """The outcome of a cell: its term, or the reason of its failure."""
 
     key: Key
     term: Term | None = None
@@ -65,9 +65,9 @@ def read_terms(folder: Path = PACKAGED) -> dict[Key, Term]:
     """The terms that were measured, by the keys of their cells.
 
     Args:
-        folder: of the cells; terms are in its folder ``terms``
+        folder: folder of the cells; terms are in its folder ``terms``
     """
-    # Names with a dot in front are what a killed process was about to write.
+    # A killed process may leave files whose names begin with a dot.
     found = [_read(path) for path in sorted((folder / "terms").glob("[!.]*.json"))]
     return {term.key: term for term in found}
 
@@ -91,18 +91,18 @@ def measure_terms(
     work: Path,
     progress: bool = True,
 ) -> Iterator[Measured]:
-    """Measure one cell after another; what is there already is not measured again.
+    """Measure one cell after another, except those that were measured before.
 
-    Ctrl-C raises :class:`KeyboardInterrupt` after what is under way has been saved.
+    Ctrl-C raises :class:`KeyboardInterrupt` after the current runs have been saved.
 
     Args:
-        cells: with control, whose settings are taken
-        seeds: so many runs of each, with the term and without; of data with ten splits, seed i
+        cells: cells with control, whose settings are used
+        seeds: number of runs of each, with the term and without; on data with ten splits, seed i
             uses split i modulo 10
-        load: gives the data of a name, with rows that sum to one or not
+        load: function that loads data by name, with normalized rows or without
         out: folder of cells; the files go into its folder ``terms``
-        work: folder for runs under way
-        progress: show it, if standard error is a terminal
+        work: folder for runs in progress
+        progress: show the progress, if standard error is a terminal
     """
     with interruptible() as asked:
         for cell in cells:
@@ -170,11 +170,11 @@ def _measure(
         }
 
 
-def _config(settings: Settings, seed: int) -> TrainConfig:
+def _config(settings: CellSettings, seed: int) -> TrainConfig:
     return replace(settings.train, select=settings.rules[0], seed=seed)
 
 
-def _pair(settings: Settings, data: Any, seed: int) -> tuple[torch.nn.Module, torch.nn.Module]:
+def _pair(settings: CellSettings, data: Any, seed: int) -> tuple[torch.nn.Module, torch.nn.Module]:
     """A model with the term and one without, with the same first weights."""
     with seeded(seed):
         model = settings.model.build(data)

@@ -10,8 +10,8 @@ from typing import Any
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
 from graphsct.paper.cell import PACKAGED, Cell, Key
+from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell, PaperTable
-from graphsct.paper.plan import key_of
 from graphsct.paper.reproduce import Loader
 from graphsct.training.run import versions
 from graphsct.training.timing import Case, measure_data
@@ -30,14 +30,14 @@ def measure_times(
     out: Path,
     seconds: float = 20.0,
 ) -> Iterator[dict[str, Any]]:
-    """Time what a table asks for, one row after another, into a file that is whole at any time.
+    """Measure the times of a table, one row after another; the file is complete at any time.
 
     Args:
-        table: of times; of the most accurate models, those whose cells are there are timed
-        cells: whose settings say how deep and wide the most accurate models are
-        load: gives the data of a name
+        table: a table of times; the most accurate models are timed if they have cells
+        cells: our cells, with the depth and width of the most accurate models
+        load: function that loads data by name
         out: folder of cells; the file goes into its folder ``times``
-        seconds: for each data set and model
+        seconds: time for each data set and model
     """
     rows = read_times(table, out)
     wanted: dict[Case, list[str | None]] = {}
@@ -65,7 +65,7 @@ def find_time(
 
 
 def read_times(table: PaperTable, folder: Path = PACKAGED) -> list[dict[str, Any]]:
-    """The rows that were measured, none if nothing was."""
+    """The measured rows, none if nothing was measured."""
     path = _path(table, folder)
     if not path.is_file():
         return []

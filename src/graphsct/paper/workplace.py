@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import Settings
+from graphsct.paper.cell import CellSettings
 from graphsct.training.checkpoint import saving
 
 __all__ = ["alone", "clear_runs", "runs_folder"]
@@ -34,7 +34,7 @@ def alone(work: Path) -> Iterator[None]:
         held.release()
 
 
-def runs_folder(work: Path, settings: Settings) -> Path:
+def runs_folder(work: Path, settings: CellSettings) -> Path:
     """Return the folder of runs with these settings, kept until the cell is finished."""
     text = json.dumps(settings.to_dict(), sort_keys=True)
     digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()

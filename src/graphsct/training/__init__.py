@@ -1,4 +1,4 @@
-"""Training: one run, many runs, and the records of runs."""
+"""Training of one model or many, with early stopping, checkpoints and several seeds."""
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit

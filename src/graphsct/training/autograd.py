@@ -21,10 +21,10 @@ class AutogradRun:
     """Full-batch Adam on the negative log-likelihood of the training nodes and the model's penalty.
 
     Args:
-        model: its weights move in place
-        data: what it is trained on
-        config: how to train
-        masks: of dropout; those of one process if left out
+        model: the model, whose weights are updated in place
+        data: the training data
+        config: settings of training
+        masks: dropout masks; default to those of a single process
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class AutogradRun:
         self._checked = False
 
     def descend(self) -> Tensor:
-        """Make one training step; the loss before it."""
+        """Make one training step, and return the loss before it."""
         self.model.train()
         self.optimizer.zero_grad()
         with self._random.active(), self._masks.active():
@@ -52,7 +52,7 @@ class AutogradRun:
         return loss.double().cpu()
 
     def backward(self, scores: Tensor) -> Tensor:
-        """Fill the gradients; the loss."""
+        """Compute the gradients, and return the loss."""
         loss = self.data.loss(scores, self.train)
         if hasattr(self.model, "penalty"):
             loss = loss + self.model.penalty()
@@ -60,7 +60,7 @@ class AutogradRun:
         return loss.detach()
 
     def validate(self) -> Tensor:
-        """Evaluate the current weights; the numbers of :class:`Scores`; shape: ``(3,)``."""
+        """Evaluate the current weights: the fields of :class:`Scores`; shape: ``(3,)``."""
         with self._random.active():
             scores = self.data.evaluate(self.model)
         return self.measure(scores).cpu()
@@ -105,7 +105,7 @@ class Autograd:
     """A :class:`~graphsct.training.backend.Backend` that trains any models, one after another.
 
     Args:
-        models: of any kind
+        models: models of any kind
         data: one per model
         configs: one per model
     """

@@ -27,16 +27,16 @@ Weights = dict[str, Tensor]
 
 
 class Backend(Protocol):
-    """One or more runs of one shape under way; k is their number.
+    """The computation of one or more runs of equal shape; k is their number.
 
     Attributes:
-        name: kept in the record of each run
+        name: its name in the record of each run
     """
 
     name: str
 
     def descend(self) -> Tensor:
-        """Make one training step in each run; the losses before it; shape: ``(k,)``."""
+        """Make one training step in each run; return the losses before it; shape: ``(k,)``."""
 
     def validate(self) -> Scores:
         """Evaluate the current weights of each run."""
@@ -51,14 +51,14 @@ class Backend(Protocol):
         """A copy of the current weights of a run, by their names in the model."""
 
     def keep(self, runs: Tensor) -> None:
-        """Continue with these runs alone; shape: ``(k',)``, their numbers."""
+        """Continue with these runs only, given by their numbers; shape: ``(k',)``."""
 
     def state(self, run: int, best: Weights | None = None) -> dict[str, Tensor]:
         """Everything that the rest of a run depends on, random numbers included.
 
         Args:
-            run: its number
-            best: weights that take the place of the run's best ones
+            run: number of the run
+            best: weights to store in place of the run's best ones
         """
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
@@ -66,7 +66,7 @@ class Backend(Protocol):
 
 
 class MakeBackend(Protocol):
-    """Starts a backend; a backend's class, for example."""
+    """A function that starts a backend, such as the class of a backend."""
 
     def __call__(
         self,
@@ -74,7 +74,7 @@ class MakeBackend(Protocol):
         data: Sequence[TrainingData],
         configs: Sequence[TrainConfig],
     ) -> Backend:
-        """One model, its data and its settings per run."""
+        """Start the runs, each with its model, data and settings."""
 
 
 def choose_backend(model: torch.nn.Module, data: TrainingData) -> type[EngineBackend | Autograd]:
@@ -88,7 +88,7 @@ class EngineBackend(Engine):
     """The :class:`~graphsct.engine.engine.Engine` as a backend.
 
     Args:
-        models: of one shape, see :func:`~graphsct.training.tracks.shape_of`
+        models: models of equal shape, see :func:`~graphsct.training.tracks.shape_of`
         data: one per model, with the same features and graph
         configs: one per model
     """
@@ -105,7 +105,7 @@ class EngineBackend(Engine):
         scores = first.evaluate(models[0])  # the model itself refuses wrong input
         for own in {id(own): own for own in data}.values():
             own.check_scores(scores)
-        # Labels in the masks of another run are no secret, and test nodes are in no mask.
+        # A run may see the labels in the masks of another; test nodes are in no mask.
         y = torch.stack([own.y for own in data]).amax(0)
         splits = [Split(own.train, own.val, torch.zeros_like(own.val)) for own in data]
         generators = [dropout_generator(config.seed) for config in configs]

@@ -1,9 +1,9 @@
-"""The folder of one run: a checkpoint while it is under way, then its weights and its result.
+"""The folder of one run: a checkpoint during training, then its weights and its result.
 
-``checkpoint.safetensors`` holds all tensors that the rest of the run depends on, and what the run
-is as JSON in its header, so that the two always belong together. When the run is over,
-``weights.safetensors``, ``history.jsonl`` and ``run.json`` are there instead; ``run.json`` is
-written last. Every file is there whole or not at all.
+``checkpoint.safetensors`` holds all tensors that the rest of the run depends on and, in its header,
+the fingerprint of the run, so that the two always belong together. A finished run has
+``weights.safetensors``, ``history.jsonl`` and ``run.json`` instead; ``run.json`` is written last.
+A file is either complete or does not exist.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _WAY_OUT = "Use another folder, or delete this one"
 
 
 class Checkpoint(NamedTuple):
-    """Tensors by name, and how many seconds it took to get there."""
+    """Tensors by name, and the seconds of training up to the checkpoint."""
 
     tensors: dict[str, Tensor]
     seconds: float
 
 
 class SingleRunFolder:
-    """One run on disk; used as a context, in which no other process may use the folder.
+    """The files of one run; as a context, it locks the folder against other processes.
 
     Args:
-        folder: made if need be
-        identity: what the run is; files of another one are refused
+        folder: the folder, created if it does not exist
+        identity: fingerprint of the run; files of another run are refused
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
@@ -69,7 +69,7 @@ class SingleRunFolder:
                     "folder"
                 ) from None
         for path in map(Path, RUN_FILES):
-            # What `replacing` left behind when its process was killed.
+            # Leftovers of `replacing` in a killed process.
             for leftover in self.folder.glob(f".{path.stem}-*{path.suffix}"):
                 leftover.unlink()
         return self
@@ -94,7 +94,7 @@ class SingleRunFolder:
         return Checkpoint(found[0], found[1]["seconds"])
 
     def finish(self, run: Run, weights: dict[str, Tensor]) -> None:
-        """Keep the result instead of the checkpoint."""
+        """Replace the checkpoint by the result."""
         with saving(self.folder):
             self._write(WEIGHTS, weights, {"identity": self.identity})
             write_jsonl(self.folder / _HISTORY, [record._asdict() for record in run.history])
@@ -112,7 +112,7 @@ class SingleRunFolder:
         run = Run.from_dict({**values, "history": [json.loads(line) for line in lines]})
         found = self._read(WEIGHTS)
         if found is None:
-            raise TrainingError(f"{path} is there, but no {WEIGHTS}. {_WAY_OUT}")
+            raise TrainingError(f"{path} exists, but {WEIGHTS} is missing. {_WAY_OUT}")
         return run, found[0]
 
     def _write(self, name: str, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
@@ -131,7 +131,9 @@ class SingleRunFolder:
                 names = list(file.keys())
                 tensors = {key: file.get_tensor(key) for key in names}
         except (safetensors.SafetensorError, TypeError, KeyError, ValueError) as error:
-            raise TrainingError(f"{path} is damaged or not of graphsct. {_WAY_OUT}") from error
+            raise TrainingError(
+                f"{path} is damaged or was not written by graphsct. {_WAY_OUT}"
+            ) from error
         check_same(header["identity"], self.identity, path, _WAY_OUT)
         return tensors, header
 
@@ -140,16 +142,16 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise TrainingError(f"{path} is no JSON: {error}. {_WAY_OUT}") from error
+        raise TrainingError(f"{path} is not valid JSON: {error}. {_WAY_OUT}") from error
 
 
 @contextmanager
 def saving(folder: Path) -> Iterator[None]:
-    """Turn a full disk and its kin into an error that says what is safe."""
+    """Turn errors of the disk into one that says which files are safe."""
     try:
         yield
     except OSError as error:
         raise TrainingError(
-            f"cannot write to {folder}: {error.strerror or error}. What was written before is "
-            "whole; make room and continue there, or use another folder"
+            f"cannot write to {folder}: {error.strerror or error}. Files written earlier are "
+            "intact; free some space and continue, or use another folder"
         ) from error

@@ -20,19 +20,19 @@ from graphsct.training.seeds import Results, deviation, seed_jobs, train_seeds
 
 __all__ = ["WITHOUT", "Comparison", "check_compare", "compare_control"]
 
-#: Where the runs without control are, in the folder of those with it.
+#: Folder of the runs without control, inside that of the runs with control.
 WITHOUT = "without-control"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The runs of a model, and those of the same model without control.
+    """The runs of a model and, on request, of the same model without control.
 
     Args:
         data: name of the data
-        num_splits: how many splits they have; seed ``i`` uses split ``i`` modulo their number
-        results: of the model
-        without: of the model without control, if asked for
+        num_splits: number of splits of the data; seed ``i`` uses split ``i`` modulo their number
+        results: runs of the model
+        without: runs of the model without control, if requested
     """
 
     data: str
@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def differences(self) -> list[float]:
-        """Test accuracy with control less that without, seed by seed."""
+        """Test accuracy with control minus that without, seed by seed."""
         if self.without is None:
             return []
         # Ctrl-C may have left fewer runs without control.
@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
+        """Whether Ctrl-C ended the training."""
         return any(part.interrupted for part in self.parts)
 
     def to_dict(self, *, history: bool = False) -> dict[str, Any]:
@@ -101,12 +101,12 @@ def compare_control(
     """Train a model for each seed, and with ``compare`` the same without its control.
 
     Args:
-        model: what to build
+        model: settings of the model
         data: as for :func:`~graphsct.fit`
-        config: how to train; its own seed is not used
+        config: settings of training; their seed is not used
         seeds: one per run
         folder: for the settings, the results and the runs
-        source: how to get the data, kept with the settings; their name if left out
+        source: how to load the data, stored with the settings; defaults to their name
         compare: also train without control
         resume: continue the runs in an existing folder
         force: delete the runs in an existing folder

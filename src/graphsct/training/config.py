@@ -48,7 +48,7 @@ class Config(Record, strict=True, noun="setting"):
 
 @dataclass(frozen=True)
 class TrainConfig(Config):
-    """How to train.
+    """The settings of training.
 
     Args:
         epochs: maximum number of epochs
@@ -93,7 +93,7 @@ class TrainConfig(Config):
 
 
 def check(config: Any, name: str, right: bool, expected: str) -> None:
-    """Refuse a setting that is not right."""
+    """Raise an error if a setting is wrong."""
     if not right:
         raise TrainingError(f"{name} is {getattr(config, name)!r}, expected {expected}")
 
@@ -118,7 +118,7 @@ def check_options(model: str, names: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class ModelConfig(Config):
-    """The model to build; a setting that is ``None`` keeps the model's own default.
+    """The settings of a model; ``None`` keeps the model's own default.
 
     Args:
         model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn``
@@ -185,7 +185,7 @@ class ModelConfig(Config):
         return MODELS[self.model].title
 
     def _given(self) -> dict[str, Any]:
-        """The model's options that are not left to its defaults."""
+        """The options that differ from the model's defaults."""
         own = ("model", "depth", "hidden", "negative_slope", "options")
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         if "dropout" not in get_model(self.model).options() and self.dropout == type(self).dropout:
@@ -193,7 +193,7 @@ class ModelConfig(Config):
         return {k: v for k, v in named.items() if k not in own and v is not None} | self.options
 
     def build(self, data: Any) -> torch.nn.Module:
-        """A new model for these data, its random weights from PyTorch's generator."""
+        """A new model for these data, with random weights from PyTorch's generator."""
         options = self._given()
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)

@@ -1,4 +1,4 @@
-"""What a model is trained on, checked once at the door."""
+"""Training data, checked once before they are used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 class TrainingData:
     """Everything that training may look at: features, edges, labels and two masks.
 
-    There is no test node in it. :class:`SplitData` adds them.
+    It has no test nodes; :class:`SplitData` adds them.
 
     Args:
         x: features, dense or sparse CSR; shape: ``(n, d)``
@@ -44,8 +44,8 @@ class TrainingData:
         y: labels, -1 for none; shape: ``(n,)``
         train: mask; shape: ``(n,)``
         val: mask; shape: ``(n,)``
-        name: of the data
-        inputs: the arguments of the model; the features and the edges if left out
+        name: name of the data
+        inputs: the arguments of the model; default to the features and the edges
     """
 
     x: Tensor
@@ -70,7 +70,7 @@ class TrainingData:
 
     @torch.no_grad()
     def evaluate(self, model: torch.nn.Module) -> Tensor:
-        """The output of a model in evaluation mode, in which it is left."""
+        """Put a model into evaluation mode, and return its output."""
         return self.scores(model.eval())
 
     def loss(self, scores: Tensor, nodes: Tensor) -> Tensor:
@@ -78,11 +78,11 @@ class TrainingData:
         return F.cross_entropy(scores[nodes], self.y[nodes])
 
     def accuracy(self, scores: Tensor, nodes: Tensor) -> Tensor:
-        """Share of some nodes whose class is right."""
+        """Share of some nodes that are classified correctly."""
         return (scores[nodes].argmax(dim=1) == self.y[nodes]).double().mean()
 
     def check_scores(self, scores: Any) -> None:
-        """Refuse the output of a model that cannot be scores of these labels."""
+        """Raise an error if the output of a model cannot be scores for these labels."""
         n = len(self.y)
         if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != n:
             what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
@@ -114,14 +114,14 @@ class SplitData(TrainingData):
     def of(
         cls, data: Any, split: int | Split | None = None, *, model: torch.nn.Module | None = None
     ) -> SplitData:
-        """Read a ``Data``, or refuse it.
+        """Check a ``Data``, and read one of its splits.
 
         Args:
             data: with ``x``, ``y``, ``graph`` or ``edge_index``, and masks
-            split: the number of one of the data's splits, or masks of your own; if left out,
+            split: the number of one of the data's splits, or masks of your own; defaults to
                 ``train_mask``, ``val_mask`` and ``test_mask``
-            model: what will be called; a model of :mod:`graphsct.nn` if left out. Any other gets
-                dense features and an ``edge_index``, or the data themselves if they are its only
+            model: the model that takes the data; defaults to one of :mod:`graphsct.nn`. Any other
+                gets dense features and an ``edge_index``, or the data if they are its only
                 argument
         """
         name = str(getattr(data, "name", None) or "the data")
@@ -141,12 +141,12 @@ class SplitData(TrainingData):
         return cls(x, edges, y, masks.train, masks.val, name, inputs, split=masks)
 
     def blind(self) -> TrainingData:
-        """These data without test nodes, and without all labels but those of the two masks."""
+        """The same data without test nodes, with the labels of the two masks only."""
         y = torch.where(super()._used(), self.y, -1)
         return TrainingData(self.x, self.edges, y, self.train, self.val, self.name)
 
     def test_accuracy(self, model: torch.nn.Module) -> float:
-        """Share of the test nodes that a model gets right, in evaluation mode."""
+        """Share of the test nodes that a model classifies correctly, in evaluation mode."""
         return self.accuracy(self.evaluate(model), self.split.test.nonzero()[:, 0]).item()
 
     @cached_property
@@ -228,7 +228,7 @@ def _summary(error: Exception) -> str:
 
 
 def count_splits(data: Any) -> int:
-    """How many splits some data have."""
+    """Number of splits of the data."""
     splits, mask = getattr(data, "splits", None), getattr(data, "train_mask", None)
     if splits:
         return len(splits)
@@ -236,7 +236,7 @@ def count_splits(data: Any) -> int:
 
 
 def read_features(data: Any, name: str) -> Tensor:
-    """The features of a ``Data``, refused if they are no finite numbers; shape: ``(n, d)``."""
+    """The features of a ``Data``, which must be finite numbers; shape: ``(n, d)``."""
     x = getattr(data, "x", None)
     if not isinstance(x, Tensor) or x.dim() != 2 or not x.is_floating_point():
         what = f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
@@ -297,7 +297,7 @@ def read_edges(data: Any, name: str, plain: bool) -> tuple[Any, ...]:
 
     Args:
         data: with a ``graph`` or an ``edge_index``, and perhaps ``edge_weight``
-        name: of the data, for errors
+        name: name of the data, for errors
         plain: prefer ``edge_index``, which any model takes, to the graph
     """
     edge_index, weight = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)

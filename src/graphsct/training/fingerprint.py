@@ -1,4 +1,4 @@
-"""Fingerprints: which settings, model and data a run has, to tell it from any other."""
+"""Fingerprints, which tell runs apart by their settings, models and data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fingerprint(
 
     Args:
         model: its class, settings and shapes count
-        data: plain values that tell the data from others
+        data: plain values that tell the data apart from others
         config: everything but ``checkpoint_every`` counts
     """
     train = config.to_dict()
@@ -59,13 +59,13 @@ def digest(tensor: Tensor) -> str:
 def check_same(
     there: Mapping[str, Any], here: Mapping[str, Any], place: Path | str, way_out: str
 ) -> None:
-    """Refuse a file of another run, and say in what the two differ."""
+    """Raise an error if a file belongs to another run, and name the differences."""
     old, new = dict(_flatten(there)), dict(_flatten(here))
     wrong = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if wrong:
         shown = "; ".join(f"{k} is {_show(old, k)} there, {_show(new, k)} here" for k in wrong[:3])
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise TrainingError(f"{place} is of another run: {shown}{more}. {way_out}")
+        raise TrainingError(f"{place} belongs to another run: {shown}{more}. {way_out}")
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

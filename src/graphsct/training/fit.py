@@ -1,4 +1,4 @@
-"""One run."""
+"""Training of one model."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def fit(
 
     On a CPU the same model, data, config and number of threads give the same result bit for bit,
     and so do a run that was killed and its continuation. Ctrl-C ends a run after the current epoch
-    and keeps the best so far. ``Run.backend`` says what computed the epochs: the engine where it
-    can, else autograd, with the same dropout masks and the same losses up to rounding.
+    and keeps the best so far. ``Run.backend`` names the backend: the engine where it can record the
+    model, else autograd, with the same dropout masks and the same losses up to rounding.
 
     Args:
-        model: of :mod:`graphsct.nn`, or any other that takes dense features and ``edge_index``
-            (and ``edge_weight`` if it takes a third argument and the data have it), or the data as
-            its only argument, and returns scores of shape ``(n, classes)``
-        data: of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data`` with ``x``, ``y``
-            and masks
-        config: how to train
-        split: number of one of the data's splits, or three masks; if left out, the data's masks
-        folder: for checkpoints, the history and the result; a run that is already there is
-            continued, or only read if it is over
-        callbacks: called with every :class:`~graphsct.training.Epoch`. The model may hold its first
-            weights until the run is over; a callback with a method ``looks`` finds the weights of
-            the epoch in it if ``looks(epoch)`` returns true
-        progress: show it, if standard error is a terminal
+        model: a model of :mod:`graphsct.nn`, or any other that takes dense features and
+            ``edge_index`` (and ``edge_weight`` if it takes a third argument and the data have it),
+            or the data as its only argument, and returns scores of shape ``(n, classes)``
+        data: data of :func:`graphsct.datasets.load`, or any PyTorch Geometric ``Data`` with ``x``,
+            ``y`` and masks
+        config: settings of training
+        split: number of one of the data's splits, or three masks; defaults to the data's masks
+        folder: folder of the checkpoints, the history and the result; an existing run is continued,
+            or only read if it is finished
+        callbacks: functions that get every :class:`~graphsct.training.Epoch`. The model may keep
+            its first weights until the end of the run; it holds those of an epoch if the callback
+            has a method ``looks`` and ``looks(epoch)`` returns true
+        progress: show the progress, if standard error is a terminal
 
     Example:
         >>> from graphsct import datasets, nn

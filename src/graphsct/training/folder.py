@@ -1,4 +1,4 @@
-"""A folder for the runs of several seeds: opened to begin, to continue or to start again."""
+"""The folder of the runs of several seeds, which are started, continued or replaced."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SAME = ("data", "model", "train")
 def open_folder(
     folder: Path, settings: Mapping[str, Any], *, resume: bool = False, force: bool = False
 ) -> None:
-    """Make a run folder and write its settings, or refuse to touch one that is there.
+    """Create a run folder and write its settings; an existing one is refused by default.
 
     Args:
-        folder: where
-        settings: plain values, of which ``data``, ``model`` and ``train`` must be the same as
-            those of a folder that is continued
+        folder: path of the folder
+        settings: plain values; to continue, ``data``, ``model`` and ``train`` must equal those in
+            the folder
         resume: continue the runs in the folder
         force: delete the runs in the folder; other files stay
     """
@@ -52,7 +52,8 @@ def open_folder(
             )
     elif folder.is_dir() and any(folder.iterdir()):
         raise TrainingError(
-            f"{folder} is not empty and no run folder (it has no {CONFIG}); use another folder=..."
+            f"{folder} is not empty and not a run folder (it has no {CONFIG}); use another "
+            "folder=..."
         )
     with saving(folder):
         write_json(path, settings)
@@ -69,7 +70,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _clear(folder: Path) -> None:
-    """Delete our files, those of single runs first, and folders that are empty then."""
+    """Delete the files of graphsct, those of single runs first, and then empty folders."""
     for name in RUN_FILES:
         for path in folder.glob(f"**/seed-*/{name}"):
             path.unlink()

@@ -1,4 +1,4 @@
-"""Many runs at once."""
+"""Training of many models at once."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from graphsct.training.tracks import shape_of, tracks
 
 __all__ = ["Place", "fit_many", "keep_in", "make_jobs", "room", "train_many"]
 
-#: Hidden features of all runs in a batch, in numbers: as many as stay near the processor.
+#: Size of the hidden features of a batch, in numbers, that fits into the processor's caches.
 _NEAR = 1 << 18
 
-#: Hidden features of a run from which all threads work on one run, and no two are in memory.
+#: Size of the hidden features of a run from which all threads work on one run at a time.
 _LARGE = 1 << 22
 
 Place = str | os.PathLike[str] | None
@@ -53,27 +53,28 @@ def fit_many(
 ) -> list[Run]:
     """Train many models as :func:`~graphsct.fit` would one by one, in a fraction of the time.
 
-    Models of :mod:`graphsct.nn` that have the same shape are trained together: their weights are
-    stacked, one sparse product serves all, and a run that is over leaves the others. Each has its
-    own seed, split, learning rate, weight decay, dropout and ``select``. On larger graphs, runs go
-    side by side, as many as PyTorch has threads, each with one. All other models are trained one by
-    one. Runs that differ in ``select`` alone are trained once. The results are those of
-    :func:`~graphsct.fit` with the same config, up to rounding.
+    Models of equal shape are trained together where the engine can record them: their weights are
+    stacked, one sparse product serves all, and a finished run leaves the others. Each has its
+    own seed, split, learning rate, weight decay, dropout and ``select``. On larger graphs, as many
+    runs as PyTorch has threads are trained in parallel, one thread each. Models that the engine
+    cannot record are trained one by one. Runs that differ only in ``select`` are trained once. The
+    results are those of :func:`~graphsct.fit` with the same config, up to rounding.
 
     Args:
         models: each is left with the weights of its best epoch
         data: as for :func:`~graphsct.fit`
         configs: one for each model, or one for all
-        splits: one for each model, as for :func:`~graphsct.fit`; the data's masks if left out
-        folders: one for each model, as for :func:`~graphsct.fit`; a run that is already there
-            is continued, or only read if it is over
+        splits: one for each model, as for :func:`~graphsct.fit`; default to the data's masks
+        folders: one for each model, as for :func:`~graphsct.fit`; an existing run is
+            continued, or only read if it is finished
         callbacks: some for each model, as for :func:`~graphsct.fit`
-        at_once: most runs in a batch; as many as stay near the processor if left out
-        progress: shows the first run that is not over
+        at_once: maximum number of runs in a batch; by default as many as fit into the processor's
+            caches
+        progress: shows the first unfinished run
 
     Returns:
-        One run for each model. After Ctrl-C, those that were begun: runs that were interrupted
-        say so, and keep their best so far.
+        One run for each model. After Ctrl-C, one for each model whose training had begun;
+        interrupted runs say so, and have the best weights so far.
 
     Example:
         >>> from graphsct import datasets, nn
@@ -122,7 +123,7 @@ def make_jobs(
 
 
 def _signature(model: torch.nn.Module) -> Hashable:
-    """Equal for models that get the same arguments."""
+    """A key that is equal for models with the same arguments."""
     return isinstance(model, Model), str(inspect.signature(model.forward))
 
 
@@ -136,7 +137,7 @@ def _materialize(model: torch.nn.Module, data: TrainingData, config: TrainConfig
 
 
 def keep_in(job: Job, folder: Place) -> Job:
-    """The same job, whose run is kept in a folder."""
+    """The same job with a folder for its run."""
     if folder is None:
         return job
     own = fingerprint(job.model, job.data.fingerprint, job.config)
@@ -193,7 +194,7 @@ def _batches(
 
 
 def _twins(runs: list[int], jobs: Sequence[Job]) -> list[list[int]]:
-    """Groups of runs that need be trained only once."""
+    """Groups of runs that need to be trained only once."""
     own = [jobs[run] for run in runs]
     firsts = tracks([j.model for j in own], [j.data for j in own], [j.config for j in own])
     groups: dict[int, list[int]] = defaultdict(list)
@@ -240,7 +241,7 @@ def _train_batches(
     try:
         for future in as_completed([pool.submit(run, batch) for batch in aside]):
             yield future.result()
-    finally:  # after an error the others end with their epoch
+    finally:  # after an error, the others stop after their epoch
         failed.set()
         pool.shutdown()
         torch.set_num_threads(threads)
@@ -251,7 +252,7 @@ def _may_go_aside(job: Job) -> bool:
 
 
 def room(model: torch.nn.Module, data: TrainingData) -> int:
-    """How many runs of a shape stay near the processor; one if they cannot be stacked."""
+    """Number of runs of a shape that fit into the caches; one if they cannot be stacked."""
     if choose_backend(model, data) is not EngineBackend:
         return 1
     return _room(model, data)

@@ -1,4 +1,4 @@
-"""How far training is, on a terminal."""
+"""The progress of training on a terminal."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Progress:
     standard error is not a terminal.
 
     Args:
-        runs: how many there will be, one after another
-        epochs: the most that each can take
-        title: what stands before the numbers
+        runs: number of runs, one after another
+        epochs: maximum number of epochs of each run
+        title: text before the numbers
     """
 
     def __init__(self, runs: int, epochs: int, title: str = "training") -> None:
@@ -57,7 +57,7 @@ class Progress:
             self._bar.stop()
 
     def next_run(self) -> None:
-        """Say that a run is over, however many epochs it took."""
+        """Count a run as finished, whatever its number of epochs."""
         self._run += 1
         if self._bar is not None and self._run < self.runs:
             self._bar.update(

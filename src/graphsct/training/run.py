@@ -49,10 +49,10 @@ class Run(Record, strict=True, leave_out=("history",)):
         seconds: duration of training
         interrupted: whether the run was stopped from outside
         versions: versions of the software, and the number of threads
-        config: how the model was trained, with the selection and the seed
+        config: settings of training, with the selection and the seed
         history: one entry per epoch
-        backend: what computed the epochs: ``engine``, ``autograd`` or ``distributed``; ``None`` in
-            runs that were written before it was kept
+        backend: the backend that computed the epochs: ``engine``, ``autograd`` or ``distributed``;
+            ``None`` in runs of earlier versions
     """
 
     test_accuracy: float

@@ -1,4 +1,4 @@
-"""The runner: it drives a backend epoch by epoch, for every kind of training there is.
+"""The runner: it drives a backend epoch by epoch, for every kind of training.
 
 :class:`Runner` selects epochs, keeps histories and lets runs leave; it never sees a test node.
 :func:`train` adds folders, callbacks, Ctrl-C, and the one look at the test nodes.
@@ -32,7 +32,7 @@ Callback = Callable[[Epoch], object]
 
 
 class Best(NamedTuple):
-    """The best epoch of a run so far, and how many epochs there were."""
+    """The best epoch of a run so far, and the number of its epochs."""
 
     val_accuracy: float
     val_loss: float
@@ -41,16 +41,16 @@ class Best(NamedTuple):
 
 
 class Runner:
-    """Runs of one shape, trained together epoch by epoch and known by their numbers.
+    """Runs of one shape, trained together epoch by epoch and identified by their numbers.
 
     Runs that differ only in the rule that selects their epoch share one *track*: it is trained
     once, until the last of its runs is over.
 
     Args:
-        models: of one shape if the backend is the engine, else any
+        models: models of equal shape for the engine, any models for other backends
         data: one per model
         configs: one per model, with the same ``epochs`` and ``patience``
-        backend: how to compute an epoch; the fastest one that fits if left out
+        backend: the backend; defaults to the fastest one that fits
 
     Example:
         >>> from graphsct import datasets, nn
@@ -94,7 +94,7 @@ class Runner:
 
     @property
     def epoch(self) -> int:
-        """How many epochs there have been."""
+        """Number of epochs so far."""
         return self._selection.epoch
 
     @property
@@ -108,7 +108,7 @@ class Runner:
     def epochs(
         self, until: float = math.inf, stop: Callable[[], bool] = lambda: False
     ) -> Iterator[None]:
-        """Train, and pause after each epoch; then runs that are over or diverged leave.
+        """Train, and yield after each epoch; finished and diverged runs leave after that.
 
         Args:
             until: the last epoch to train
@@ -135,7 +135,7 @@ class Runner:
             self._remember(better)
 
     def _place(self, run: int) -> int:
-        """Where the backend has the track of a run."""
+        """Position of the track of a run in the backend."""
         return self._tracks.index(self._track_of[run])
 
     def _remember(self, better: Tensor) -> None:
@@ -209,13 +209,13 @@ class Runner:
 
 
 class Job(NamedTuple):
-    """A run to make.
+    """A run to be trained.
 
     Args:
         model: gets the weights of the best epoch
-        data: what it is trained and tested on
-        config: how to train
-        store: where the run is kept, if anywhere
+        data: data for training and testing
+        config: settings of training
+        store: files of the run, if it is stored
         callbacks: called with every epoch
     """
 
@@ -240,8 +240,8 @@ def train(
 
     Args:
         jobs: one per run, with the same limits
-        backend: how to compute an epoch; the fastest one that fits if left out
-        progress: shows the first run that is not over
+        backend: the backend; defaults to the fastest one that fits
+        progress: shows the first unfinished run
         stop: asked after each epoch; if it returns true, the runs are saved and interrupted
 
     Returns:
@@ -259,7 +259,7 @@ def train(
 
 
 def _read(job: Job) -> Run | None:
-    """A run that is over, with its weights in the model."""
+    """A finished run, with its weights loaded into the model."""
     found = None if job.store is None else job.store.finished()
     if found is None:
         return None
@@ -270,7 +270,7 @@ def _read(job: Job) -> Run | None:
 
 
 class _Training:
-    """Jobs under way."""
+    """Jobs in training."""
 
     def __init__(
         self, jobs: Sequence[Job], backend: MakeBackend | None, progress: Progress | None
@@ -306,7 +306,7 @@ class _Training:
 
     @property
     def seconds(self) -> float:
-        """Of each run so far: those that are trained together share the time."""
+        """Seconds of each run so far; runs that are trained together share the time."""
         return (time.perf_counter() - self.started) / len(self.jobs)
 
     def _resume(self, store: SingleRunFolder | None) -> None:
@@ -316,7 +316,7 @@ class _Training:
             self.started -= checkpoint.seconds
 
     def _tell(self) -> None:
-        """Refuse losses that are not finite, then call the callbacks."""
+        """Raise an error if a loss is not finite, else call the callbacks."""
         for run in self.runner.diverged:
             _refuse(self.runner.histories[run][-1], self.jobs[run])
         for run in self.runner.going:
@@ -336,7 +336,7 @@ class _Training:
                 store.save(checkpoint, self.runner.histories[run])
 
     def _finish(self, over: Sequence[int], interrupted: bool = False) -> None:
-        """Test runs with their best weights, and keep their results."""
+        """Test runs with their best weights, and store their results."""
         for run in over:
             job, weights = self.jobs[run], self.runner.weights(run)
             job.model.load_state_dict(weights)

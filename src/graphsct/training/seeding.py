@@ -1,4 +1,4 @@
-"""Seeds: which random numbers a run draws, and where it draws them from."""
+"""The random numbers of a run: their seeds and their generators."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def dropout_generator(seed: int) -> torch.Generator:
 class GlobalRandom:
     """The state of PyTorch's global generators in one run.
 
-    A model that is not of ours may draw from them, by :class:`torch.nn.Dropout` for example. They
+    A model from elsewhere may draw from them, for example in :class:`torch.nn.Dropout`. They
     belong to the whole process, so only one thread may be :meth:`active` at a time.
 
     Args:
-        seed: of the run
-        device: of the model
+        seed: seed of the run
+        device: device of the model
     """
 
     def __init__(self, seed: int, device: torch.device) -> None:
@@ -67,9 +67,9 @@ class GlobalRandom:
         self._state = [torch.get_rng_state(), *own]
 
     def state(self) -> dict[str, torch.Tensor]:
-        """What a checkpoint must hold."""
+        """The state for a checkpoint."""
         return {f"torch.{number}": state for number, state in enumerate(self._state)}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Go on from :meth:`state`."""
+        """Continue from :meth:`state`."""
         self._state = [tensors[name] for name in self.state()]

@@ -40,7 +40,7 @@ class Results:
 
     Args:
         model: the settings of the model
-        config: how the runs were trained; each has its own seed
+        config: settings of training; each run has its own seed
         runs: one per seed
         splits: the split of each run, ``None`` if the data have only one
     """
@@ -63,7 +63,7 @@ class Results:
 
     @property
     def counted(self) -> tuple[Run, ...]:
-        """The runs that make up the mean: those that are finished, all if none is."""
+        """The runs that count for the mean: the finished ones, or all if none is finished."""
         return self.finished or self.runs
 
     @property
@@ -105,7 +105,7 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def percent(shares: Sequence[float], sign: str = "") -> str:
-    """Mean ± sample standard deviation of shares in percent; one alone has no deviation.
+    """Mean ± sample standard deviation of shares in percent; a single value has no deviation.
 
     Example:
         >>> percent([0.5, 0.6, 0.7]), percent([0.015], sign="+")
@@ -129,17 +129,17 @@ def run_seeds(
     """Train one model for each seed, which decides the first weights, dropout and the split.
 
     On data with several splits, seed ``i`` uses split ``i`` modulo their number. Ctrl-C interrupts
-    the runs under way, and no further seed is begun.
+    the current runs, and no further seed is started.
 
     Args:
-        model: what to build
+        model: settings of the model
         data: as for :func:`~graphsct.fit`
-        config: how to train; its own seed is not used
+        config: settings of training; their seed is not used
         seeds: one per run
-        folder: each run gets a folder in it; a run that is already there is continued, or only read
-            if it is over
+        folder: each run gets a folder in it; an existing run is continued, or only read if it is
+            finished
         tensorboard: also write event files into these folders
-        progress: show it, if standard error is a terminal
+        progress: show the progress, if standard error is a terminal
         title: the text before the progress
 
     Example:
@@ -204,7 +204,7 @@ def train_seeds(
 
     Args:
         jobs: one per seed
-        folder: where each run gets a folder
+        folder: each run gets a folder in it
         tensorboard: also write event files
         title: the text before the progress, which is not shown without one
     """
@@ -223,11 +223,11 @@ def train_seeds(
 
 
 def split_of(data: Any, seed: int) -> int | None:
-    """Which of the data's splits a seed uses, ``None`` if there is one only."""
+    """Number of the split that a seed uses, ``None`` if the data have only one."""
     count = count_splits(data)
     return seed % count if count > 1 else None
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
-    """Where the run of a seed is kept."""
+    """Folder of the run of a seed."""
     return folder / f"seed-{seed}"

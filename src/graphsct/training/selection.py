@@ -17,8 +17,8 @@ class Scores(NamedTuple):
 
     Args:
         val_loss: negative log-likelihood of the validation nodes
-        train_accuracy: share of the training nodes that are right
-        val_accuracy: share of the validation nodes that are right
+        train_accuracy: share of the training nodes classified correctly
+        val_accuracy: share of the validation nodes classified correctly
     """
 
     val_loss: Tensor
@@ -31,8 +31,8 @@ class Selection:
 
     By ``val_loss`` an epoch is better if its validation loss is smaller, or the same with a larger
     validation accuracy. By ``val_accuracy`` it is better if its accuracy is larger, or the same
-    with a smaller loss. Of epochs that are equal in both the first is kept. A run stops when its
-    best epoch is ``patience`` epochs ago: being better by the second criterion alone counts.
+    with a smaller loss. Among epochs that are equal in both, the first is selected. A run stops
+    when its best epoch, by both criteria, is ``patience`` epochs ago.
 
     Args:
         select: ``val_loss`` or ``val_accuracy``, one for all runs or one for each
@@ -60,7 +60,7 @@ class Selection:
         self.val_accuracy = torch.full(shape, -math.inf, dtype=torch.float64)
 
     def update(self, val_loss: Tensor, val_accuracy: Tensor) -> Tensor:
-        """Take the next epoch's validation; which runs it is the best epoch of so far."""
+        """Add the next epoch's validation, and mark the runs whose best epoch it is so far."""
         self.epoch += 1
         less, more = val_loss < self.val_loss, val_accuracy > self.val_accuracy
         better = torch.where(
@@ -75,18 +75,18 @@ class Selection:
 
     @property
     def stopped(self) -> Tensor:
-        """Which runs have waited long enough."""
+        """Marks the runs whose patience is over."""
         return self.epoch - self.best_epoch >= self.patience
 
     def keep(self, runs: Tensor) -> None:
-        """Go on with these of the k runs only; shape: ``(k,)`` of bool, or their numbers."""
+        """Continue with these of the k runs only; shape: ``(k,)`` of bool, or their numbers."""
         self.by_loss = self.by_loss[runs]
         self.best_epoch = self.best_epoch[runs]
         self.val_loss = self.val_loss[runs]
         self.val_accuracy = self.val_accuracy[runs]
 
     def state(self) -> dict[str, Tensor]:
-        """What a checkpoint must hold."""
+        """The state for a checkpoint."""
         return {
             "epoch": torch.tensor(self.epoch),
             "best_epoch": self.best_epoch,
@@ -95,7 +95,7 @@ class Selection:
         }
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from :meth:`state`."""
+        """Continue from :meth:`state`."""
         self.epoch = int(state["epoch"])
         self.best_epoch = state["best_epoch"]
         self.val_loss = state["val_loss"]

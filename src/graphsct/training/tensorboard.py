@@ -14,8 +14,8 @@ __all__ = ["TensorBoard"]
 class TensorBoard:
     """A callback and context that writes the losses and accuracies of every epoch.
 
-    It needs the extra ``tensorboard``. A run that goes on replaces what it has written before from
-    the epoch on where it goes on.
+    It needs the extra ``tensorboard``. A resumed run replaces its earlier events from the
+    epoch at which it resumes.
 
     Args:
         folder: where the event files go

@@ -1,4 +1,4 @@
-r"""Time of a full epoch, ours and that of plain PyTorch Geometric, side by side in one process.
+r"""Times of a full epoch, ours and that of plain PyTorch Geometric, measured in one process.
 
 An epoch is a training step with dropout and Adam, and an evaluation pass for training and
 validation accuracy and validation loss. The peer is what a good user would write: ``GCNConv`` or
@@ -8,7 +8,7 @@ formula with a dense :math:`\mathbf Q`. Ours is the step and the validation of :
 without its bookkeeping of the best epoch, by the engine and, as one more column, by autograd.
 
 The *limit* is the bare time of our epoch's matrix products, forward, backward and in evaluation,
-and one pass over each activation they give, on arrays that are already there.
+and of one pass over each resulting activation, on arrays that are allocated before.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _peer_epoch(case: Case, data: Any, edges: Tensor, control: bool) -> Callable
 
 
 def make_engine(case: Case, data: Any, control: bool) -> Backend:
-    """One run of ours by the fast backend."""
+    """One run by the engine."""
     return _backend(case, data, control, EngineBackend)
 
 
@@ -188,7 +188,7 @@ def _our_epoch(backend: Backend) -> Callable[[], Any]:
 
 
 def _limit(case: Case, data: Any) -> Callable[[], Any]:
-    """The matrix products of an epoch and one pass over each activation, on ready arrays."""
+    """The matrix products of an epoch and one pass over each activation, on allocated arrays."""
     split, d, layers = data.splits[0], case.width, case.layers - 1
     rows = [mask.nonzero()[:, 0] for mask in (split.train, split.train | split.val)]
     everywhere = data.graph.matrix
@@ -261,7 +261,7 @@ def measure(case: Case, *, seconds: float = 20.0, repeats: int = 200) -> list[di
 def measure_data(
     case: Case, data: Any, *, seconds: float, repeats: int, peers: Sequence[str] = PEERS
 ) -> list[dict[str, Any]]:
-    """The same for data that are already there, and perhaps with one of the peers alone."""
+    """The same for loaded data, and on request with one of the peers only."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
         return _measure(case, data, seconds, repeats, peers)

@@ -1,4 +1,4 @@
-"""Which runs can be trained together, and which need be trained only once."""
+"""Runs that can be trained together, and runs that need to be trained only once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tracks(
     data: Sequence[TrainingData],
     configs: Sequence[TrainConfig],
 ) -> list[int]:
-    """For each run the first run that differs in nothing but the rule that selects its epoch.
+    """For each run, the first run that differs only in the rule that selects its epoch.
 
     Both train the same weights. Where that is not certain, as for models with hooks or with
     attributes that cannot be compared, a run is its own first.

@@ -10,7 +10,7 @@ SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
 
 
 def describe(found: Comparison) -> str:
-    """What was trained, in a line or two."""
+    """Describe the training in a line or two."""
     model, runs = found.results.model, found.results.counted
     seeds = f"seeds 0 to {len(runs) - 1}" if len(runs) > 1 else f"seed {runs[0].config.seed}"
     splits = f", seed i on split i mod {found.num_splits}" if found.num_splits > 1 else ""

@@ -2,7 +2,7 @@ import pytest
 
 from graphsct.datasets import demo
 from graphsct.files import write_csv, write_json, write_text
-from graphsct.paper.cell import RESULT, Cell, Key, Settings, write_cell
+from graphsct.paper.cell import RESULT, Cell, CellSettings, Key, write_cell
 from graphsct.paper.figures.figure3 import smoothness_maps
 from graphsct.paper.figures.figure4 import gradient_maps
 from graphsct.paper.report.drawings import find_drawings
@@ -41,7 +41,7 @@ def make(key, mean, by_loss):
     ]
     found = {"allowed": {"trials": 20, "seconds": None}, "trials": 20}
     command = f"graphsct reproduce table1 --dataset {key.dataset} <&>"
-    return Cell(key, Settings(model, TrainConfig()), found, tuple(results), command)
+    return Cell(key, CellSettings(model, TrainConfig()), found, tuple(results), command)
 
 
 def look(depth, seed):

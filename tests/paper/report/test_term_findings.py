@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from graphsct.paper.report.term_findings import term_findings
-from graphsct.paper.tables.learned_term import Change, Features
+from graphsct.paper.tables.learned_term import Change, FeatureMedians
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_every_number_is_counted(term):
 
 
 def test_what_is_not_known_is_not_counted(term):
-    dead = Features(dead=100.0, smoothness=None, effective_rank=0.0, distance=0.0)
+    dead = FeatureMedians(dead=100.0, smoothness=None, effective_rank=0.0, distance=0.0)
     once = Change(mean=-1.0, low=None, high=None, p=None, changed=3.0)
     row = replace(
         term.rows[0],

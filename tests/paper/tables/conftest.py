@@ -1,6 +1,6 @@
 import pytest
 
-from graphsct.paper.cell import RESULT, Cell, Settings
+from graphsct.paper.cell import RESULT, Cell, CellSettings
 from graphsct.training import ModelConfig, TrainConfig
 
 
@@ -15,6 +15,6 @@ def make():
             for select, values in (("val_accuracy", accuracies), ("val_loss", by_loss))
             for seed, value in enumerate(values)
         ]
-        return Cell(key, Settings(model, TrainConfig()), results=tuple(results))
+        return Cell(key, CellSettings(model, TrainConfig()), results=tuple(results))
 
     return cell

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from graphsct.files import write_json
-from graphsct.paper.cell import Cell, Key, Settings, write_cell
+from graphsct.paper.cell import Cell, CellSettings, Key, write_cell
 from graphsct.paper.tables import build, experiments
 from graphsct.paper.term import Term
 from graphsct.training import ModelConfig, TrainConfig
@@ -42,7 +42,7 @@ def run(seed, accuracy=0.8, removed=0.7):
 
 def term(key, *runs):
     model = ModelConfig(key.model, key.control, 2, hidden=8)
-    return Term(key, Settings(model, TrainConfig(learning_rate=0.01)), runs, "graphsct", {})
+    return Term(key, CellSettings(model, TrainConfig(learning_rate=0.01)), runs, "graphsct", {})
 
 
 @pytest.fixture

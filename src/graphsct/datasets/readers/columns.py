@@ -26,7 +26,8 @@ PathLike = str | os.PathLike[str]
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": " ", ".edges": " ", ".edgelist": " "}
 _COMMENTS = (b"#", b"%")
-_BLANKS = re.compile(rb"[ \t\r]+")
+_BLANK = " \t\r"  # Python counts more characters as blank than pyarrow
+_BLANKS = re.compile(f"[{_BLANK}]+".encode())
 _PARSE: dict[str, Callable[[str], Any]]
 _PARSE = {"int64": int, "float": float, "double": float, "string": str}
 
@@ -92,9 +93,10 @@ class _Layout:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """All lines that are not empty, numbered from 1."""
         opener: Any = gzip.open if self.path.suffix == ".gz" else open
+        blank = f"{_BLANK}\n".encode()
         with opener(self.path, "rb") as handle:
             for number, line in enumerate(handle, start=1):
-                if line.strip():
+                if line.strip(blank):
                     yield number, line
 
     def rows(self) -> Iterator[tuple[int, bytes]]:
@@ -107,9 +109,9 @@ class _Layout:
         except UnicodeDecodeError as error:
             raise DataError(f"{self.path}, line {number}: not UTF-8 text ({error})") from error
         if self.delimiter == " ":
-            return text.split()
+            return re.split(f"[{_BLANK}]+", text.strip(_BLANK))
         try:
-            return next(csv.reader([text], delimiter=self.delimiter))
+            return next(csv.reader([text], delimiter=self.delimiter)) or [""]
         except csv.Error as error:
             raise DataError(f"{self.path}, line {number}: {error}") from error
 

@@ -80,5 +80,5 @@ def _measured(effects: Table[ResultRow] | None) -> dict[str, str]:
 
 def _settings(found: Diagnosis) -> dict[str, str]:
     shown = {"Training": None if found.run is None else found.run.config.to_dict()}
-    shown |= {"Where a verdict begins": found.to_dict()["thresholds"], "Versions": found.versions}
+    shown |= {"Limits of the verdicts": found.to_dict()["thresholds"], "Versions": found.versions}
     return {name: pretty(values) for name, values in shown.items() if values is not None}

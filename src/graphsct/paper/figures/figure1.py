@@ -3,7 +3,7 @@ r"""Figure 1: the effect of a shift of the input on the smoothness of the output
 The input is :math:`\mathbf z(\alpha) = \mathbf z - \alpha \mathbf e`. The axis is :math:`\alpha /
 c` with :math:`c = \|\tilde{\mathbf D}^{1/2} \mathbf u\|`, the shift of :math:`\mathbf x =
 \tilde{\mathbf D}^{-1/2} \mathbf z`: on the paper's interval [-1.5, 1.5] of :math:`\alpha` itself
-the output of ReLU does not become zero, as its caption says that it does.
+the output of ReLU does not become zero, contrary to its caption.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from graphsct.paper.tables.sizes import SizeRow
 __all__ = [
     "CLAIMED",
     "Agreement",
-    "Effect",
-    "Finding",
+    "ControlEffect",
+    "ReportFinding",
     "agreement",
     "breakdown",
     "effect",
@@ -30,7 +30,7 @@ CLAIMED = ("depth", "srelu", "heterophilic")
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportFinding:
     """A question about the paper and the answer of our runs.
 
     Args:
@@ -47,19 +47,19 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Effect:
+class ControlEffect:
     """SCT against its base, over pairs that both have our runs.
 
     Args:
         printed: pairs in the paper
         printed_up: pairs in which the paper prints a gain
-        pairs: pairs with runs of ours
+        pairs: pairs that we ran
         fair: pairs whose settings were searched with one budget
         helps: pairs in which SCT helps, by Holm's correction
         hurts: pairs in which it hurts, by Holm's correction
         above: pairs whose own 95% interval is above zero
         below: pairs whose own 95% interval is below zero
-        mean: mean gain of ours, ``None`` without pairs
+        mean: our mean gain, ``None`` without pairs
         paper_mean: mean gain of the paper over the same pairs
         best: the row with our largest gain
         worst: the row with our smallest gain
@@ -84,13 +84,13 @@ class Effect:
         return self.pairs - self.helps - self.hurts
 
 
-def effect(rows: Iterable[AccuracyRow]) -> Effect:
+def effect(rows: Iterable[AccuracyRow]) -> ControlEffect:
     """Count over the rows with SCT; the others are skipped."""
     printed = [(row, row.paper_gain) for row in rows if row.paper_gain is not None]
     ours = [(row, row.gain, paper) for row, paper in printed if row.gain is not None]
     verdicts = Counter(gain.verdict for _, gain, _ in ours)
     ranked = [row for row, _, _ in sorted(ours, key=lambda pair: pair[1].mean)]
-    return Effect(
+    return ControlEffect(
         printed=len(printed),
         printed_up=sum(paper > 0 for _, paper in printed),
         pairs=len(ours),
@@ -118,7 +118,7 @@ class Agreement:
 
 
 def agreement(rows: Iterable[AccuracyRow]) -> Agreement:
-    """Count over the rows that have runs of ours."""
+    """Count over the rows that we ran."""
     ran = [row for row in rows if row.verdict is not None]
     verdicts = Counter(row.verdict for row in ran)
     mean = _mean(row.difference for row in ran if row.difference is not None)
@@ -136,7 +136,7 @@ def exact(sizes: Table[SizeRow]) -> int:
 
 
 def missing(tables: Mapping[str, Table[Any]]) -> dict[str, int]:
-    """Count the cells without a number of ours by the reason; each cell counts once."""
+    """Count the cells that we did not run by the reason; each cell counts once."""
     rows = [row for table in tables.values() for row in table.rows if hasattr(row, "cell")]
     cells = {row.cell: row.missing for row in rows if getattr(row, "missing", None)}
     return dict(Counter(cells.values()).most_common())
@@ -149,7 +149,7 @@ class _Group:
     table: str
     model: str
     depth: int | None
-    effect: Effect
+    effect: ControlEffect
 
 
 _COLUMNS: tuple[Column[_Group], ...] = (
@@ -166,7 +166,7 @@ _COLUMNS: tuple[Column[_Group], ...] = (
 
 
 def breakdown(tables: Mapping[str, Table[Any]]) -> Table[_Group]:
-    """Return the effect of SCT by table, model and depth, where there are pairs of ours."""
+    """Return the effect of SCT by table, model and depth, for the pairs that we ran."""
     rows = []
     for name in CLAIMED:
         groups: dict[tuple[str, int | None], list[AccuracyRow]] = {}

@@ -11,8 +11,8 @@ from graphsct.files import replacing, write_text
 from graphsct.pages.tables import Table
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import breakdown
+from graphsct.paper.report.overview import overview
 from graphsct.paper.report.page import TITLE
-from graphsct.paper.report.summary import summary
 
 __all__ = ["write_markdown"]
 
@@ -32,7 +32,7 @@ def write_markdown(
 
 def _parts(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> Iterator[str]:
     yield f"# {TITLE}"
-    for finding in summary(tables, drawings):
+    for finding in overview(tables, drawings):
         yield f"**{finding.question} {finding.answer}.** {finding.text}"
     found = breakdown(tables)
     if found.rows:

@@ -14,8 +14,8 @@ from graphsct.paper.cell import Cell
 from graphsct.paper.paper import MODELS
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import CLAIMED, breakdown
+from graphsct.paper.report.overview import overview
 from graphsct.paper.report.plots import BASE, SCT, depth_plots, gain_plots
-from graphsct.paper.report.summary import summary
 from graphsct.paper.tables.rows import VERDICTS
 from graphsct.training.words import SELECT
 
@@ -39,7 +39,7 @@ def page(
         title=TITLE,
         plots=True,
         version=__version__,
-        summary=summary(tables, drawings),
+        summary=overview(tables, drawings),
         verdicts=VERDICTS,
         breakdown=breakdown(tables),
         gains=gain_plots(tables[name] for name in CLAIMED),

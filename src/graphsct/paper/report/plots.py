@@ -56,7 +56,7 @@ def _printed(rows: list[AccuracyRow], sct: bool) -> Figure:
 
 
 def _ours(rows: list[AccuracyRow], sct: bool) -> Figure:
-    """Means with their 95% intervals, which one run alone does not have."""
+    """Means with their 95% intervals, which a single run does not have."""
     known = [(row.ours, row.low, row.high) for row in rows if row.ours is not None]
     above = [0 if high is None else high - ours for ours, _, high in known]
     below = [0 if low is None else ours - low for ours, low, _ in known]
@@ -75,7 +75,7 @@ def _ours(rows: list[AccuracyRow], sct: bool) -> Figure:
 
 
 def gain_plots(tables: Iterable[Table[AccuracyRow]]) -> dict[str, Figure]:
-    """What SCT gains in every pair of some tables, a figure for each data set, by its title."""
+    """The gains of SCT in every pair of some tables, one figure per data set, by its title."""
     plots: dict[str, list[tuple[AccuracyRow, Gain]]] = {}
     for row in (row for table in tables for row in table.rows):
         if row.gain:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from graphsct.pages.tables import Table
-from graphsct.paper.report.findings import Finding
+from graphsct.paper.report.findings import ReportFinding
 from graphsct.paper.tables.learned_term import Change, TermRow
 from graphsct.paper.tables.significance import LEVEL, holm, interval
 
 __all__ = ["term_findings"]
 
 
-def term_findings(table: Table[TermRow]) -> Iterator[Finding]:
+def term_findings(table: Table[TermRow]) -> Iterator[ReportFinding]:
     """Yield whether the term helps with all else equal, and how large it is, whether models need
     it, whether the next layer undoes it and whether features show it; each cell counts once.
     """
@@ -25,7 +25,7 @@ def term_findings(table: Table[TermRow]) -> Iterator[Finding]:
         yield _smoothness(rows)
 
 
-def _equal(rows: Sequence[TermRow]) -> Finding:
+def _equal(rows: Sequence[TermRow]) -> ReportFinding:
     bases = [row.base for row in rows]
     tested = [(change.mean, change.p) for change in bases if change.p is not None]
     adjusted = holm([p for _, p in tested])
@@ -33,7 +33,7 @@ def _equal(rows: Sequence[TermRow]) -> Finding:
     helps, hurts = sum(mean < 0 for mean in sure), sum(mean > 0 for mean in sure)
     unclear = len(rows) - helps - hurts
     runs = [row.n for row in rows]
-    return Finding(
+    return ReportFinding(
         "Does SCT help if all else is equal?",
         f"In {helps} of {len(rows)} cells",
         "A search finds different settings for a model and for its base, so their accuracies may "
@@ -50,10 +50,10 @@ def _equal(rows: Sequence[TermRow]) -> Finding:
     )
 
 
-def _size(rows: Sequence[TermRow]) -> Finding:
+def _size(rows: Sequence[TermRow]) -> ReportFinding:
     carry = [100 * r.dimensions / r.our_hidden for r in rows if r.dimensions is not None]
     moved = [100 * r.weights / r.reach for r in rows if r.reach and r.weights is not None]
-    return Finding(
+    return ReportFinding(
         "How large is the learned term?",
         f"{_span(_known(row.size for row in rows), '.1f')} % of what it is added to",
         f"Medians over layers and runs of {len(rows)} cells, {sum(row.n for row in rows)} runs. "
@@ -63,10 +63,10 @@ def _size(rows: Sequence[TermRow]) -> Finding:
     )
 
 
-def _use(rows: Sequence[TermRow]) -> Finding:
+def _use(rows: Sequence[TermRow]) -> ReportFinding:
     removed, plain = [row.removed for row in rows], [row.plain for row in rows]
     felt = [sum(_rises(each) or _falls(each) for each in side) for side in (removed, plain)]
-    return Finding(
+    return ReportFinding(
         "Does a trained model need the term?",
         f"Removing it has an effect in {felt[0]} of {len(rows)} cells",
         "An effect: the 95 % interval of the change in test accuracy excludes zero. On average "
@@ -78,9 +78,9 @@ def _use(rows: Sequence[TermRow]) -> Finding:
     )
 
 
-def _undoing(rows: Sequence[TermRow]) -> Finding:
+def _undoing(rows: Sequence[TermRow]) -> ReportFinding:
     turns = _known(row.cosine for row in rows)
-    return Finding(
+    return ReportFinding(
         "Does the next layer undo the term?",
         f"In {sum(turn < 0 for turn in turns)} of {len(turns)} cells",
         "This many have a negative cosine between the change that a term causes in the next "
@@ -89,8 +89,8 @@ def _undoing(rows: Sequence[TermRow]) -> Finding:
     )
 
 
-def _smoothness(rows: Sequence[TermRow]) -> Finding:
-    return Finding(
+def _smoothness(rows: Sequence[TermRow]) -> ReportFinding:
+    return ReportFinding(
         "Does the term change how smooth features are?",
         f"By {_span(_moves(rows, 'smoothness'), '+.3f')}",
         "This is the difference in normalized smoothness between features with the term and "

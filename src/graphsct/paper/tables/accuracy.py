@@ -9,8 +9,8 @@ from typing import Any
 
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.paper.cell import Cell, Key, read_cells
+from graphsct.paper.keys import base_of, key_of
 from graphsct.paper.paper import PaperCell, PaperTable
-from graphsct.paper.plan import base_of, key_of
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
 from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Gain, judged, misprints
 from graphsct.paper.tables.shortfalls import shortfalls

@@ -22,8 +22,8 @@ class CountRow:
     """One count of a data set, or its split.
 
     Args:
-        dataset: by our name
-        data_title: the data set as people call it
+        dataset: our name of the data set
+        data_title: title of the data set
         quantity: what is counted
         paper: as printed
         ours: in the data we load, ``None`` if its files are not here
@@ -31,7 +31,7 @@ class CountRow:
         why: what is wrong with the printed number
         mark: an asterisk for a misprint
         counts: how the paper counts edges
-        missing: why there is no count of ours
+        missing: reason for a missing count of ours
     """
 
     dataset: str

@@ -30,7 +30,7 @@ class TimeRow(PrintedRow):
         pyg: of PyTorch Geometric
         our_depth: number of layers
         our_hidden: number of channels
-        missing: why there is no time of ours
+        missing: reason for a missing time of ours
         paper_cost: time with SCT over time without, in the paper
         our_cost: time with SCT over time without, in ours
     """
@@ -74,7 +74,7 @@ class EpochTimes(PaperExperiment):
         return self.table(_COLUMNS, [_with_cost(row, bases) for row in rows], _NOTES)
 
     def run(self, request: Request) -> bool:
-        """Measure the times that are missing, and say each."""
+        """Measure the missing times, and report each."""
         limit = _SECONDS if request.seconds is None else request.seconds
         cells = {**read_cells(), **read_cells(request.out)}
         for row in measure_times(
@@ -103,7 +103,7 @@ def _row(cell: PaperCell, found: Mapping[str, Any] | None) -> TimeRow:
 
 
 def _with_cost(row: TimeRow, bases: Mapping[tuple[str, str], TimeRow]) -> TimeRow:
-    """Fill in what SCT costs, if the row has it."""
+    """Fill in the cost of SCT, if the row has SCT."""
     if not row.sct:
         return row
     base = bases[row.dataset, row.model]

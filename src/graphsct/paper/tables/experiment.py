@@ -1,4 +1,4 @@
-"""An experiment: how a table is built from stored results, and how its results are made."""
+"""Experiments, which build a table from stored results and make these results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import read_cells
 from graphsct.paper.estimate import estimate
+from graphsct.paper.keys import Choice
 from graphsct.paper.paper import PaperTable, find_table
-from graphsct.paper.plan import Choice
-from graphsct.paper.reproduce import Budget, Loader, Outcome, is_done, run_cells
+from graphsct.paper.reproduce import Budget, CellOutcome, Loader, is_done, run_cells
 from graphsct.training.seeds import percent
 
 __all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment"]
@@ -30,7 +30,7 @@ Root = str | os.PathLike[str] | None
 
 @dataclass(frozen=True)
 class Request:
-    """What to run, and where; ``None`` leaves a choice to the experiment.
+    """A request to run cells; ``None`` leaves a choice to the experiment.
 
     Args:
         choice: the cells to run
@@ -91,7 +91,7 @@ class Experiment(ABC):
         """
 
     def run(self, request: Request) -> bool:
-        """Make the results that are missing; return whether nothing failed.
+        """Make the missing results, and return whether all succeeded.
 
         A table that is counted has nothing to run.
         """
@@ -146,7 +146,7 @@ class TrainedExperiment(PaperExperiment):
     """A table whose numbers come from training cells."""
 
     def run(self, request: Request) -> bool:
-        """Run the cells that are missing, and say what becomes of each."""
+        """Run the missing cells, and report on each."""
         printed, say, out = self.printed, request.say, request.out
         keys = request.choice.keys(printed)
         names = {field.name for field in fields(Budget)} - {"seeds"}
@@ -185,7 +185,7 @@ class TrainedExperiment(PaperExperiment):
         return good
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: CellOutcome) -> str:
     if outcome.cell is None:
         return f"{outcome.key.name}: failed: {outcome.reason}"
     parts = []

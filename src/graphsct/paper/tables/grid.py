@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.pages.tables import Column, Table
+from graphsct.paper.keys import control_of
 from graphsct.paper.paper import MODELS
-from graphsct.paper.plan import control_of
 from graphsct.paper.tables.experiment import PaperExperiment, Root
 from graphsct.paper.tables.rows import MODEL
 from graphsct.search.space import space
@@ -23,7 +23,7 @@ class GridRow:
 
     Args:
         model: ``None`` if it is a setting of all models
-        model_title: the model as people call it
+        model_title: title of the model
         quantity: name of the setting
         paper: values in the paper, ``None`` if it does not search the setting
         ours: values in our search, ``None`` if it does not search the setting
@@ -55,7 +55,7 @@ _NOTES = (
 
 
 class Grid(PaperExperiment):
-    """One row for each setting: those of the paper first, then those of ours alone."""
+    """One row for each setting: those of the paper first, then those that only we search."""
 
     def build(self, cells: Path, root: Root) -> Table[GridRow]:
         """Look the values up in the search space; no cell is needed."""

@@ -1,4 +1,4 @@
-"""What the learned term does: a table of ours, which the paper does not have."""
+"""The table of learned terms, which is ours and not in the paper."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import read_cells
+from graphsct.paper.keys import Choice
 from graphsct.paper.paper import DATASETS, MODELS
-from graphsct.paper.plan import Choice
 from graphsct.paper.probe import INSTEAD, NETWORKS
 from graphsct.paper.tables.experiment import Experiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL
 from graphsct.paper.tables.significance import compare_pairs
 from graphsct.paper.term import Term, measure_terms, read_terms
 
-__all__ = ["EXPERIMENTS", "Change", "Features", "LearnedTerm", "TermRow"]
+__all__ = ["EXPERIMENTS", "Change", "FeatureMedians", "LearnedTerm", "TermRow"]
 
 _TITLES = {"with_term": "with the term", "removed": "term removed", "base": "trained without"}
 _SEEDS = 3
@@ -27,7 +27,7 @@ _SEEDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What a change of the model does on the test nodes.
+    """The effect of a change of the model on the test nodes.
 
     Args:
         mean: mean change of the accuracy, in points
@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Features:
+class FeatureMedians:
     """Medians of the features.
 
     Args:
@@ -121,11 +121,11 @@ class TermRow(_Measures):
     plain: Change
     shuffled: Change
     base: Change
-    features: dict[str, Features]
+    features: dict[str, FeatureMedians]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _FeatureRow(_Head, Features):
+class _FeatureRow(_Head, FeatureMedians):
     """The features of one network."""
 
     network_title: str
@@ -136,9 +136,9 @@ class _LayerRow(_Measures):
     """The term of one layer, medians over runs, with the features of all networks."""
 
     layer: int
-    with_term: Features
-    removed: Features
-    base: Features
+    with_term: FeatureMedians
+    removed: FeatureMedians
+    base: FeatureMedians
 
 
 _HEAD: tuple[Column[Any], ...] = (DATA, MODEL, Column("layers", "{our_depth:d}"))
@@ -240,7 +240,7 @@ class LearnedTerm(Experiment):
         )
 
     def run(self, request: Request) -> bool:
-        """Measure the terms that are missing, and say what becomes of each."""
+        """Measure the missing terms, and report on each."""
         cells = [
             cell
             for key, cell in {**read_cells(), **read_cells(request.out)}.items()
@@ -357,10 +357,10 @@ def _layer_rows(term: Term) -> Iterable[_LayerRow]:
         yield _LayerRow(**_head(term), **_measures(own), layer=number, **features)
 
 
-def _features(term: Term, layers: Sequence[dict[str, Any]], network: str) -> Features:
+def _features(term: Term, layers: Sequence[dict[str, Any]], network: str) -> FeatureMedians:
     measures = [layer[network] for layer in layers]
     found: dict[str, Any] = {name: _median(m[name] for m in measures) for name in measures[0]}
-    return Features(**{**found, "dead": 100 * found["dead"] / term.settings.model.hidden})
+    return FeatureMedians(**{**found, "dead": 100 * found["dead"] / term.settings.model.hidden})
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from graphsct.pages.tables import Column, Field
+from graphsct.paper.keys import key_of
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell
-from graphsct.paper.plan import key_of
 from graphsct.paper.tables.significance import Difference
 
 __all__ = ["DATA", "MODEL", "VERDICTS", "AccuracyRow", "Gain", "PrintedRow", "judged", "misprints"]
@@ -36,17 +36,17 @@ MODEL: Column[Any] = Column("model", "{model_title:s}", right=False)
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """The subject of a number in the paper, and what is wrong with it.
+    """The subject of a number in the paper, and its misprint if it has one.
 
     Args:
-        dataset: by our name
+        dataset: our name of the data set
         model: ``gcn``, ``gcnii`` or ``egnn``
         control: the control of our model, ``None`` without SCT
-        depth: number of layers, ``None`` if the paper does not tell
-        activation: ``None`` if the paper does not tell
+        depth: number of layers, ``None`` if the paper does not give it
+        activation: ``None`` if the paper does not give it
         sct: with SCT or without
-        data_title: the data set as people call it
-        model_title: the model as people call it
+        data_title: title of the data set
+        model_title: title of the model
         right: the right number, if a misprint's is known
         why: what is wrong with the number
         mark: an asterisk for a misprint
@@ -115,7 +115,7 @@ class AccuracyRow(PrintedRow):
         high: upper end
         difference: ours minus the paper's
         verdict: ``above``, ``agrees`` or ``below``
-        missing: why there are no runs
+        missing: reason for missing runs
         our_depth: number of layers of our model
         our_hidden: number of its channels
         our_trials: trials of the search for its settings

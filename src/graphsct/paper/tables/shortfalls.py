@@ -1,4 +1,4 @@
-"""Cells below the paper's number, and what may explain it on our side."""
+"""Cells below the paper's number, and possible reasons on our side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ShortRow(AccuracyRow):
     Args:
         short: how far ours is below the printed number
         base_short: the same of its base, of a row with SCT whose base has runs
-        reason: what may explain it
+        reason: a possible reason
     """
 
     short: float

@@ -61,7 +61,7 @@ def compare(ours: Sequence[float], others: Sequence[float]) -> Difference | None
 def compare_pairs(ours: Sequence[float], others: Sequence[float]) -> Difference | None:
     """A t-test of the differences of pairs, such as two runs on the same split.
 
-    What a split does to both runs does not count.
+    The effect of a split on both runs cancels out.
 
     Example:
         >>> compare_pairs([60.0, 81.0, 70.0], [59.0, 79.0, 69.0]).p < 0.1

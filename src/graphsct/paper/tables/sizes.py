@@ -10,8 +10,8 @@ import torch
 
 from graphsct.datasets.catalog import CATALOG
 from graphsct.pages.tables import Column, Table
+from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell
-from graphsct.paper.plan import key_of
 from graphsct.paper.tables.experiment import PaperExperiment, Root
 from graphsct.paper.tables.rows import DATA, PrintedRow, misprints
 from graphsct.training.config import ModelConfig

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import Cell, Key, read_cells
+from graphsct.paper.keys import base_of, key_of
 from graphsct.paper.paper import PaperCell
-from graphsct.paper.plan import base_of, key_of
 from graphsct.paper.tables.accuracy import gains
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
 from graphsct.paper.tables.rows import DATA, MODEL, Gain, PrintedRow, judged, misprints
@@ -33,7 +33,7 @@ class TScoreRow(PrintedRow):
         std: a score has none
         n: the runs of the smaller side
         gain: SCT against its base
-        missing: why there is no score of ours
+        missing: reason for a missing score of ours
     """
 
     cell: str

@@ -16,7 +16,7 @@ __all__ = ["Yardstick", "yardsticks"]
 
 @dataclass(frozen=True, kw_only=True)
 class Yardstick:
-    """An accuracy from outside the paper; ``None`` is what its source does not tell."""
+    """An accuracy from outside the paper; fields that its source does not give are ``None``."""
 
     dataset: str
     what: str

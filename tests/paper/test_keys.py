@@ -2,8 +2,8 @@ import pytest
 
 from graphsct.errors import ExperimentError
 from graphsct.paper.cell import Key
+from graphsct.paper.keys import Choice, base_of, key_of, keys_of
 from graphsct.paper.paper import PaperCell, tables
-from graphsct.paper.plan import Choice, base_of, key_of, keys_of
 from graphsct.paper.tables import experiments
 from graphsct.paper.tables.experiment import TrainedExperiment
 from graphsct.training import ModelConfig

@@ -1,4 +1,4 @@
-"""One run by all processes."""
+"""Training of one model by all processes."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def fit(
     processes gives the same result bit for bit, also if it was killed and resumed.
 
     Args:
-        model: of :mod:`graphsct.nn`; all processes begin with the weights that process 0 has
-        part: what this process has
-        config: how to train
+        model: model of :mod:`graphsct.nn`; all processes begin with the weights that process 0 has
+        part: part of this process
+        config: settings of training
         split: number of one of the data's splits
         folder: as for :func:`graphsct.fit`; only process 0 reads and writes it
         callbacks: called with every :class:`~graphsct.training.Epoch`, in each process
@@ -56,12 +56,12 @@ def fit(
     config = config or TrainConfig()
     if not isinstance(model, Model):
         raise ModelError(
-            f"{type(model).__name__} is not of graphsct.nn; only these know how to share a graph"
+            f"{type(model).__name__} is not a model of graphsct.nn; only those can share a graph"
         )
     if model.edge_dropout:
         raise ModelError(
-            f"edge_dropout is {model.edge_dropout}, but a process has its own rows of the graph "
-            "and cannot leave out edges of the whole; set edge_dropout=0.0, or train in one process"
+            f"edge_dropout is {model.edge_dropout!r}, but no process has all edges to draw from; "
+            "use edge_dropout=0.0, or train in one process"
         )
     known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
     own = fingerprint(model, known, config)

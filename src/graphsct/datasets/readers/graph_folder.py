@@ -7,7 +7,7 @@ from typing import Any
 
 from graphsct.datasets.readers.arrays import ARRAYS
 from graphsct.datasets.readers.columns import TEXT, PathLike
-from graphsct.datasets.readers.files import from_files
+from graphsct.datasets.readers.graph_files import from_files
 from graphsct.datasets.readers.masks import SplitLike
 from graphsct.datasets.readers.ogb import from_ogb
 from graphsct.datasets.splits import Split

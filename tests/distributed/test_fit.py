@@ -15,7 +15,7 @@ from graphsct.training.seeding import seeded
 
 CONFIG = TrainConfig(epochs=8, checkpoint_every=3)
 MODELS = {
-    "plain": dict(model="gcn", control="pooled", conv_dropout=0.3),
+    "pooled": dict(model="gcn", control="pooled", conv_dropout=0.3),
     "normed": dict(model="gcnii", control="gated", normed=True),
 }
 
@@ -107,7 +107,7 @@ def test_resuming_is_bit_for_bit(workers, tmp_path):
     accuracies = workers.run(2, stop_and_go_on, tmp_path / "parts", tmp_path / "run")
     assert accuracies[0] == accuracies[1]
     weights = safetensors.torch.load_file(tmp_path / "run" / "gcn" / "weights.safetensors")
-    assert set(weights) == set(build(words(), **MODELS["plain"]).state_dict())
+    assert set(weights) == set(build(words(), **MODELS["pooled"]).state_dict())
 
 
 def test_the_same_alone(alone, tmp_path):
@@ -167,7 +167,7 @@ def test_a_folder_of_another_run_is_refused_by_all(workers, tmp_path):
     answers = workers.attempt(2, train_small, tmp_path / "parts", tmp_path / "run")
     (_, first), (_, second) = answers
     assert "holds a run already; use resume=True" in first
-    assert "process 0 could not go on" in second
+    assert "process 0 could not continue" in second
 
 
 def train_small(folder, place):
@@ -193,7 +193,7 @@ def test_norms_of_pyg_are_over_all_processes_too(alone, tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (torch.nn.Linear(20, 3), r"Linear is not of graphsct\.nn"),
+        (torch.nn.Linear(20, 3), r"Linear is not a model of graphsct\.nn"),
         (nn.GCN(20, 4, 3, 2, norm="PairNorm"), "PairNorm would normalise over the nodes of one"),
         (nn.GCN(20, 8, 3, 2, edge_dropout=0.5), "edge_dropout is 0.5.*in one process"),
     ],

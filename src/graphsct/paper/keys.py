@@ -1,4 +1,4 @@
-"""Which of our cells stand beside which of the paper's, and which share their settings."""
+"""The keys of our cells beside the paper's, and the cells that share their settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from graphsct import nn
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
-from graphsct.paper.cell import Cell, Key, Settings
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
 from graphsct.training.config import OF_ACTIVATION
 
@@ -78,7 +78,7 @@ def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
     return Cell(key, settings, found, source.results if same else (), versions=source.versions)
 
 
-def _with_activation(settings: Settings, activation: str) -> Settings:
+def _with_activation(settings: CellSettings, activation: str) -> CellSettings:
     others: dict[str, Any] = {n: None for n, owner in OF_ACTIVATION.items() if owner != activation}
     return replace(settings, model=replace(settings.model, activation=activation, **others))
 
@@ -88,7 +88,7 @@ class Choice:
     """A choice of a table's cells; an empty field chooses all.
 
     Args:
-        datasets: by our names
+        datasets: our names of data sets
         models: ``gcn``, ``gcnii``, ``egnn``
         depths: numbers of layers
         controls: ``none``, ``sct``
@@ -127,7 +127,7 @@ class Choice:
     def takes(
         self, dataset: str | None, model: str | None, sct: bool | None, depth: int | None
     ) -> bool:
-        """Whether a cell is chosen; a value that the table does not tell excludes nothing."""
+        """Whether a cell is chosen; a value that the table does not give excludes nothing."""
         return all(
             given is None or not chosen or given in chosen
             for given, chosen in (

@@ -22,6 +22,7 @@ def by_many(folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_two_processes_give_the_losses_of_one(workers, tmp_path, sparse):
     data = make_data(sparse)

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from graphsct import DataError
@@ -575,6 +575,7 @@ names = st.sampled_from([*FORMATS, "e.xyz"])
     weighted=st.booleans(),
     good=st.booleans(),
 )
+@example(name="e.txt", content=b"\x1c", zipped=False, weighted=False, good=False)
 def test_nothing_but_data_error_escapes(tmp_path, name, content, zipped, weighted, good):
     path = tmp_path / name
     path.write_bytes(gzip.compress(content) if zipped and name.endswith(".gz") else content)

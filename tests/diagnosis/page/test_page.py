@@ -117,7 +117,7 @@ def test_a_healthy_model_says_so(data):
     assert "Healthy" in text
     assert 'id="remedies"' not in text
     assert "Shaded" not in text
-    assert "not trained on the way here" in text
+    assert "not trained for this diagnosis" in text
 
 
 # --- in a browser ---

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphsct.cli import app
-from graphsct.paper.cell import Cell, Key, Settings, write_cell
+from graphsct.paper.cell import Cell, CellSettings, Key, write_cell
 from graphsct.training import ModelConfig, TrainConfig
 
 KEY = Key("texas", "gcn", None, None, "leaky_relu")
@@ -30,7 +30,7 @@ def real():
 @pytest.fixture
 def texas(real, tmp_path):
     model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
-    settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    settings = CellSettings(model, TrainConfig(epochs=5, select="val_accuracy"))
     return write_cell(tmp_path / "out", Cell(KEY, settings))
 
 
@@ -94,7 +94,7 @@ def test_times_are_measured(run, real, tmp_path, monkeypatch):
 
 def test_a_cell_that_fails_says_why(run, real, tmp_path):
     model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
-    settings = Settings(model, TrainConfig(epochs=50, learning_rate=1e30))
+    settings = CellSettings(model, TrainConfig(epochs=50, learning_rate=1e30))
     write_cell(tmp_path / "out", Cell(KEY, settings))
     result = run(*CHOICE)
     assert result.exit_code == 1
@@ -110,7 +110,7 @@ def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
 
 def test_a_term_is_measured_once(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8, activation="leaky_relu")
-    settings = Settings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    settings = CellSettings(model, TrainConfig(epochs=5, select="val_accuracy"))
     key = KEY._replace(control="pooled")
     write_cell(tmp_path / "out", Cell(key, settings))
     of_it = {"of": key.name, "allowed": {"trials": 3}}
@@ -128,7 +128,7 @@ def test_a_term_is_measured_once(run, real, tmp_path):
 
 def test_a_term_that_fails_says_why(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8)
-    settings = Settings(model, TrainConfig(epochs=50, learning_rate=1e30))
+    settings = CellSettings(model, TrainConfig(epochs=50, learning_rate=1e30))
     write_cell(tmp_path / "out", Cell(KEY._replace(control="pooled"), settings))
     result = run("term", "--dataset", "texas")
     assert result.exit_code == 1
@@ -142,8 +142,8 @@ def test_a_term_that_fails_says_why(run, real, tmp_path):
         (("term", "--report"), "'graphsct reproduce term' measures it"),
         (("table12",), "the paper has no table 'table12'"),
         (("depth", "--dataset", "texas"), "no cell of table 1 (depth) is left"),
-        (("depth", "--workers", "2"), "workers is 2, which is for the trials of a search"),
-        (("depth", "--ray", "auto"), "set the number of trials to search anew, or leave it out"),
+        (("depth", "--workers", "2"), "workers is 2, but known settings need no search"),
+        (("depth", "--ray", "auto"), "set the number of trials to search again, or leave it out"),
         (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),
     ],
 )

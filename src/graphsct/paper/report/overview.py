@@ -12,8 +12,8 @@ from graphsct.paper.paper import find_table
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import (
     Agreement,
-    Effect,
-    Finding,
+    ControlEffect,
+    ReportFinding,
     agreement,
     effect,
     exact,
@@ -22,7 +22,7 @@ from graphsct.paper.report.findings import (
 from graphsct.paper.report.term_findings import term_findings
 from graphsct.paper.tables.rows import AccuracyRow
 
-__all__ = ["summary"]
+__all__ = ["overview"]
 
 #: Channels up to which a network is called narrow.
 _NARROW = 16
@@ -30,7 +30,7 @@ _NARROW = 16
 _SOME, _MOST = 0.1, 0.5
 
 
-def summary(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> list[Finding]:
+def overview(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> list[ReportFinding]:
     """Findings, the most important first.
 
     Args:
@@ -52,8 +52,8 @@ def summary(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> li
     ]
 
 
-def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[Finding]:
-    """The summary of the summary, if there are pairs of ours."""
+def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[ReportFinding]:
+    """The overall verdict, if we ran any pairs."""
     depth, split = tables["depth"].rows, tables["heterophilic"].rows
     found = effect((*depth, *split))
     if not found.pairs:
@@ -70,7 +70,7 @@ def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[Finding]:
         for where, (base, ours) in beside.items()
     )
     weak = all(base > max(ours, 0) for base, ours in beside.values())
-    yield Finding(
+    yield ReportFinding(
         "Which claims of the paper hold?",
         _answer(found),
         f"{exact(sizes)} of {len(sizes.rows)} models have the paper's size to the digit. In the "
@@ -86,7 +86,7 @@ def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[Finding]:
     )
 
 
-def _answer(found: Effect) -> str:
+def _answer(found: ControlEffect) -> str:
     share = found.helps / found.pairs
     if share >= _MOST:
         return "The models and most gains"
@@ -99,15 +99,15 @@ def _beside(rows: Sequence[AccuracyRow]) -> tuple[Any, Any]:
     return base, ours
 
 
-def _gains(question: str, name: str, table: Table[AccuracyRow]) -> Finding:
+def _gains(question: str, name: str, table: Table[AccuracyRow]) -> ReportFinding:
     found = effect(table.rows)
     printed = (
         f"The paper (table {find_table(name).number}) prints a gain in {found.printed_up} of "
         f"{found.printed} pairs."
     )
     if not found.pairs:
-        return Finding(question, "Not known yet", f"{printed} No pair has runs of ours.")
-    return Finding(
+        return ReportFinding(question, "Not known yet", f"{printed} No pair has runs of ours.")
+    return ReportFinding(
         question,
         f"In {found.helps} of {found.pairs} pairs",
         f"{printed} {_effect(found)}{_widths(table.rows)}",
@@ -115,7 +115,7 @@ def _gains(question: str, name: str, table: Table[AccuracyRow]) -> Finding:
     )
 
 
-def _effect(found: Effect) -> str:
+def _effect(found: ControlEffect) -> str:
     assert found.best is not None and found.worst is not None
     fair = "all" if found.fair == found.pairs else found.fair
     return (
@@ -157,7 +157,7 @@ def _pair(row: AccuracyRow) -> str:
     )
 
 
-def _reached(table: Table[AccuracyRow]) -> Iterator[Finding]:
+def _reached(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
     """Whether the paper's accuracies are reached, with SCT and without."""
     found = agreement(table.rows)
     if not found.cells:
@@ -169,7 +169,7 @@ def _reached(table: Table[AccuracyRow]) -> Iterator[Finding]:
             row for row in table.rows if not row.sct and (row.depth or 0) >= DEEP
         ),
     }
-    yield Finding(
+    yield ReportFinding(
         "Are the paper's accuracies reached?",
         f"In {found.above + found.agrees} of {found.cells} cells",
         " ".join(f"{name}, {_agreement(part)}." for name, part in parts.items() if part.cells),
@@ -184,7 +184,7 @@ def _agreement(found: Agreement) -> str:
     )
 
 
-def _best(table: Table[AccuracyRow]) -> Iterator[Finding]:
+def _best(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
     """The model with SCT that validation selects, for each data set."""
     parts = []
     reached = 0
@@ -205,7 +205,7 @@ def _best(table: Table[AccuracyRow]) -> Iterator[Finding]:
         parts.append(text)
         reached += taken.ours is not None and taken.ours >= printed
     if parts:
-        yield Finding(
+        yield ReportFinding(
             "How good is the best model with SCT?",
             f"As good as the paper's on {reached} of {len(parts)} sets",
             "Mean validation accuracy selects model and depth; validation accuracy selects the "
@@ -229,7 +229,7 @@ def _taken(row: AccuracyRow) -> str:
     return f"{row.ours:.1f} ± {row.std:.1f} ({row.model_title}, {row.depth} layers)"
 
 
-def _rules(table: Table[AccuracyRow]) -> Iterator[Finding]:
+def _rules(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
     """Whether the rule that selects the epoch decides the verdict."""
     by_loss = {row.cell: row.gain for row in _by_loss(table) if row.gain}
     pairs = [
@@ -238,7 +238,7 @@ def _rules(table: Table[AccuracyRow]) -> Iterator[Finding]:
     if not pairs:
         return
     changed = sum(one.verdict != other.verdict for one, other in pairs)
-    yield Finding(
+    yield ReportFinding(
         "Does it matter which rule selects the epoch?",
         f"In {changed} of {len(pairs)} deep pairs",
         "This many verdicts change when validation loss instead of validation accuracy selects the "
@@ -246,9 +246,9 @@ def _rules(table: Table[AccuracyRow]) -> Iterator[Finding]:
     )
 
 
-def _smoothness(digest: Table[Any]) -> Finding:
+def _smoothness(digest: Table[Any]) -> ReportFinding:
     dead = [row.dead for row in digest.rows]
-    return Finding(
+    return ReportFinding(
         "Do features become smooth deep down?",
         f"{_share(digest, 'GCN', 'smooth')}, {_share(digest, 'GCN-SCT', 'smooth')} settings",
         "The paper (figure 3) finds the features of a 32-layer GCN smooth from layer 14 on, and "
@@ -258,9 +258,9 @@ def _smoothness(digest: Table[Any]) -> Finding:
     )
 
 
-def _gradients(digest: Table[Any]) -> Finding:
+def _gradients(digest: Table[Any]) -> ReportFinding:
     names = dict.fromkeys(row.network for row in digest.rows)
-    return Finding(
+    return ReportFinding(
         "Do gradients vanish?",
         f"{_share(digest, 'GCN', 'vanishes')}, {_share(digest, 'GCN-SCT', 'vanishes')} settings",
         "The paper (figure 4) finds that they vanish in GCN and GCN-SCT, and in no other network. "
@@ -278,7 +278,7 @@ def _share(digest: Table[Any], name: str, verdict: str) -> str:
     return f"{name} in {verdicts.count(verdict)} of {len(verdicts)}"
 
 
-def _counts(tables: Mapping[str, Table[Any]]) -> Finding:
+def _counts(tables: Mapping[str, Table[Any]]) -> ReportFinding:
     sizes = tables["sizes"]
     same, printed = exact(sizes), len(sizes.rows)
     text = f"Of {printed} model sizes that the paper prints, {same} equal ours to the digit."
@@ -292,13 +292,13 @@ def _counts(tables: Mapping[str, Table[Any]]) -> Finding:
             f"{len(known) - len(other)} equal our counts, {len(other) - len(open_)} are misprints "
             f"or edges counted in another way, and {len(open_)} differ for a reason we do not know."
         )
-    return Finding("Are models and data the same?", f"{same} of {printed} models", text)
+    return ReportFinding("Are models and data the same?", f"{same} of {printed} models", text)
 
 
-def _rest(tables: Mapping[str, Table[Any]]) -> Iterator[Finding]:
+def _rest(tables: Mapping[str, Table[Any]]) -> Iterator[ReportFinding]:
     found = missing(tables)
     if found:
-        yield Finding(
+        yield ReportFinding(
             "What is missing?",
             f"{sum(found.values())} cells",
             "These cells have no result of ours: "

@@ -53,12 +53,13 @@ def go_on(parts, folder, resume):
     return found.results.runs[0].history
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_at_last_ends_the_job(workers, tmp_path):
     parts, folder = tmp_path / "parts", tmp_path / "run"
     write_partition(datasets.demo(), parts, 2)
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [sys.executable, *torchrun, "--max-restarts", "1", "-m", "graphsct.distributed"]
-    command += ["train", "--data", str(parts), "--out", str(folder), *ARGUMENTS]
+    command = [sys.executable, *torchrun, "--max-restarts", "1", "-m", "graphsct"]
+    command += ["train", "--distributed", "--data", str(parts), "--out", str(folder), *ARGUMENTS]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
@@ -85,6 +86,7 @@ def test_a_killed_worker_is_replaced_and_at_last_ends_the_job(workers, tmp_path)
     assert resumed == whole
 
 
+@pytest.mark.slow
 def test_train_starts_its_processes(tmp_path, monkeypatch, capfd):
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -159,9 +161,9 @@ def test_one_of_the_processes(tmp_path, monkeypatch):
     assert "Written to results/train/parts-gcn-plain-2" in result.stdout
     assert CliRunner().invoke(app, call).exit_code == 1  # a run is there already
     monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
-    call = ["train", "--data", "parts", "--epochs", "4", "--seeds", "3", "--tensorboard"]
-    monkeypatch.setattr(sys, "argv", ["graphsct.distributed", *call])
+    call[-1:] = ["3", "--tensorboard"]
+    monkeypatch.setattr(sys, "argv", ["graphsct", *call])
     with pytest.raises(SystemExit) as end:
-        runpy.run_module("graphsct.distributed", run_name="__main__")
+        runpy.run_module("graphsct", run_name="__main__")
     assert end.value.code == 0
     assert (tmp_path / "results/train/parts-gcn-plain-2/seed-2/run.json").exists()

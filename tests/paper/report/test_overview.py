@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from graphsct.paper.report.summary import summary
+from graphsct.paper.report.overview import overview
 from graphsct.paper.tables import build, experiments
 
 
 @pytest.fixture(scope="module")
 def found(tables, drawings):
-    return {finding.question: finding for finding in summary(tables, drawings)}
+    return {finding.question: finding for finding in overview(tables, drawings)}
 
 
 def test_the_verdict_comes_first(tables, found):
@@ -29,7 +29,7 @@ def test_weak_bases_are_named(tables):
         rows = [replace(row, difference=0.0 if row.sct else 9.0) for row in tables[name].rows]
         return replace(tables[name], rows=tuple(rows))
 
-    first = summary({**tables, **{name: lift(name) for name in ("depth", "heterophilic")}}, [])[0]
+    first = overview({**tables, **{name: lift(name) for name in ("depth", "heterophilic")}}, [])[0]
     assert first.text.endswith("So the paper's baselines are weaker than they need to be.")
 
 
@@ -48,7 +48,7 @@ def test_the_verdict_depends_on_how_often_it_helps(tables, verdicts, answer):
     ]
     without = replace(tables["heterophilic"], rows=())
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
-    assert summary({**changed, "heterophilic": without}, [])[0].answer == answer
+    assert overview({**changed, "heterophilic": without}, [])[0].answer == answer
 
 
 def test_gains_are_counted(found):
@@ -89,7 +89,7 @@ def test_figures_are_digested(found, drawings):
 
 def test_without_any_run(tmp_path):
     tables = {name: build(name, cells=tmp_path, root=tmp_path) for name in experiments()}
-    findings = summary(tables, [])
+    findings = overview(tables, [])
     assert [finding.answer for finding in findings[:3]] == 3 * ["Not known yet"]
     assert [finding.question for finding in findings[3:]] == [
         "Are models and data the same?",
@@ -111,7 +111,7 @@ def test_statistics_that_differ_need_a_reason(tables):
         )
     ]
     changed = {**tables, "statistics": replace(tables["statistics"], rows=tuple(rows))}
-    (text,) = [f.text for f in summary(changed, []) if f.question.startswith("Are models")]
+    (text,) = [f.text for f in overview(changed, []) if f.question.startswith("Are models")]
     assert "Of 4 numbers of nodes, edges, features and classes, 1 equal our counts, 2 are" in text
     assert "and 1 differ for a reason we do not know" in text
 
@@ -122,7 +122,7 @@ def test_the_best_model_is_chosen_by_validation(tables):
         replace(row, validation=90.0) if row.cell == "cora-gcn-pooled-16" else row for row in rows
     ]
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(better))}
-    (finding,) = (f for f in summary(changed, []) if "best model" in f.question)
+    (finding,) = (f for f in overview(changed, []) if "best model" in f.question)
     assert finding.answer == "As good as the paper's on 0 of 1 sets"
     assert "Cora: 65.0 ± 0.9 (GCN-SCT, 16 layers), the paper's best 85.5" in finding.text
     assert "ours without SCT 81.1 ± 0.9 (GCN, 2 layers)" in finding.text
@@ -132,10 +132,10 @@ def test_the_best_model_is_chosen_by_validation(tables):
 def test_narrow_networks_are_counted_apart(tables):
     rows = [replace(row, our_limit=16 if row.depth == 16 else 64) for row in tables["depth"].rows]
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
-    text = summary(changed, [])[1].text
+    text = overview(changed, [])[1].text
     assert text.endswith(
         "By the largest width in the search: with more channels it helps in 1 and hurts in 0 "
         "of 2, by +2.6 points on average; with at most 16 channels it helps in 0 and hurts in 1 of "
         "1, by -10.0 points on average."
     )
-    assert "By the largest width" not in summary(tables, [])[1].text
+    assert "By the largest width" not in overview(tables, [])[1].text

@@ -2,9 +2,7 @@ import copy
 
 import pytest
 import torch
-import torch_geometric.nn as pyg
 from torch.testing import assert_close
-from torch_geometric.nn.models.basic_gnn import BasicGNN
 from zoo import ZOO
 
 from graphsct import GraphError, ModelError
@@ -12,81 +10,6 @@ from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.smoothness import distance_to_eigenspace
 
 KINDS = ("pooled", "gated", "gated_full")
-FORMS = ("graph", "edge_index")
-
-
-def edges_of(case, form):
-    return (case.graph(),) if form == "graph" else case.inputs()
-
-
-def gradients(out, *tensors):
-    return torch.autograd.grad(out.sin().sum(), tensors)
-
-
-@pytest.fixture
-def x_0(x):
-    return (x.flip(1) + 0.3).requires_grad_()
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("bias", [True, False])
-def test_gcn_conv_is_that_of_pyg(case, x, form, bias):
-    theirs = pyg.GCNConv(3, 4, bias=bias).double()
-    if bias:
-        theirs.bias.data.normal_()
-    ours = GCNConv(3, 4, bias=bias).double()
-    ours.load_state_dict(theirs.state_dict())
-    x.requires_grad_()
-    out, expected = ours(x, *edges_of(case, form)), theirs(x, *case.inputs())
-    assert_close(out, expected, rtol=1e-10, atol=1e-10)
-    for got, want in zip(
-        gradients(out, x, *ours.parameters()),
-        gradients(expected, x, *[dict(theirs.named_parameters())[k] for k in ours.state_dict()]),
-        strict=True,
-    ):
-        assert_close(got, want, rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_gcn2_conv_is_that_of_pyg(case, x, x_0, form):
-    theirs = pyg.GCN2Conv(3, alpha=0.3, theta=0.7, layer=2).double()
-    ours = GCN2Conv(3, 0.3, 0.7, 2).double()
-    ours.load_state_dict(theirs.state_dict())
-    x.requires_grad_()
-    out, expected = ours(x, x_0, *edges_of(case, form)), theirs(x, x_0, *case.inputs())
-    assert_close(out, expected, rtol=1e-10, atol=1e-10)
-    for got, want in zip(
-        gradients(out, x, x_0, ours.weight1),
-        gradients(expected, x, x_0, theirs.weight1),
-        strict=True,
-    ):
-        assert_close(got, want, rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_energetic_conv_is_its_dense_formula(case, dense, x, x_0, form):
-    conv = EnergeticConv(3, c_min=0.5, beta=0.2, c_max=1.44).double()
-    assert_close(conv.weight.detach(), 1.2 * torch.eye(3, dtype=torch.float64))
-    conv.weight.data.add_(torch.randn(3, 3, dtype=torch.float64))
-    x.requires_grad_()
-    out = conv(x, x_0, *edges_of(case, form))
-    expected = (0.5 * dense.G @ x + 0.2 * x_0 + 0.3 * x) @ conv.weight
-    assert_close(out, expected, rtol=1e-10, atol=1e-10)
-    for got, want in zip(
-        gradients(out, x, x_0, conv.weight), gradients(expected, x, x_0, conv.weight), strict=True
-    ):
-        assert_close(got, want, rtol=1e-10, atol=1e-10)
-
-
-def test_energetic_penalty_is_the_distance_from_the_start():
-    conv = EnergeticConv(4, c_max=4.0)
-    conv.penalty().backward()
-    assert conv.penalty() == 0
-    assert conv.weight.grad.equal(torch.zeros(4, 4))
-    conv.weight.data[0, 1] += 3
-    assert_close(conv.penalty().detach(), torch.tensor(3.0))
-    conv.reset_parameters()
-    assert conv.penalty() == 0
 
 
 def make(name, control, m, channels=3):
@@ -147,47 +70,6 @@ def test_a_controlled_layer_gets_no_further_from_the_eigenspace(kind, graph, x, 
         parameter.data.normal_(std=10)
     out = call(conv, x, x_0, graph).relu()
     assert distance_to_eigenspace(out, graph) <= distance_to_eigenspace(x, graph) + 1e-9
-
-
-def test_inside_pyg_sequential():
-    case = ZOO["many_components"]
-    edge_index, _ = case.inputs()
-    model = pyg.Sequential(
-        "x, edge_index",
-        [
-            (GCNConv(3, 4, control="pooled", num_components=3), "x, edge_index -> x"),
-            torch.nn.ReLU(),
-            (GCNConv(4, 4), "x, edge_index -> x0"),
-            (GCN2Conv(4, 0.1, 0.5, 1, control="gated"), "x0, x0, edge_index -> x"),
-            torch.nn.Linear(4, 2),
-        ],
-    ).double()
-    x = torch.ones(9, 3, dtype=torch.float64)
-    assert_close(model(x, edge_index), model(x, case.graph()))
-
-
-class ControlledNet(BasicGNN):
-    supports_edge_weight = True
-    supports_edge_attr = False
-    supports_norm_batch = False
-
-    def init_conv(self, in_channels, out_channels, **kwargs):
-        return GCNConv(in_channels, out_channels, **kwargs)
-
-
-def test_inside_a_basic_gnn_of_pyg():
-    case = ZOO["weighted"]
-    edge_index, edge_weight = case.inputs()
-    settings = dict(num_layers=3, out_channels=2, dropout=0.0)
-    net = ControlledNet(3, 4, control="pooled", num_components=2, **settings).double()
-    base = pyg.GCN(3, 4, **settings).double()
-    missing = net.load_state_dict(base.state_dict(), strict=False).missing_keys
-    assert all(".control." in key for key in missing)
-    x = torch.randn(5, 3, dtype=torch.float64)
-    out = net(x, edge_index, edge_weight=edge_weight)
-    assert_close(out, base(x, edge_index, edge_weight=edge_weight), rtol=1e-10, atol=1e-10)
-    out.sum().backward()
-    assert net.convs[0].control.coefficients.weight.grad.norm() > 0
 
 
 def test_copies_state_and_dtype(name, graph, x, x_0):
