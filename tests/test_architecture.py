@@ -62,6 +62,7 @@ WHOLE = {
     "test_browser",  # the helper that opens pages
     "test_docs",
     "test_edited_edges",  # every function that takes data
+    "test_own_model",  # every part of the product with a model of a user
     "test_examples",
     "test_readme",
     "test_statements",  # the statements of the paper

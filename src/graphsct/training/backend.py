@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.splits import Split
+from graphsct.engine.build import DIFFERING
 from graphsct.engine.engine import Engine, supports
 from graphsct.graph import Graph
 from graphsct.training.autograd import Autograd
@@ -21,7 +22,7 @@ from graphsct.training.data import TrainingData
 from graphsct.training.seeding import dropout_generator
 from graphsct.training.selection import Scores
 
-__all__ = ["Backend", "EngineBackend", "MakeBackend", "choose_backend"]
+__all__ = ["DIFFERING", "Backend", "EngineBackend", "MakeBackend", "choose_backend"]
 
 Weights = dict[str, Tensor]
 

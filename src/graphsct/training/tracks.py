@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from graphsct.engine.build import DIFFERING
+from graphsct.training.backend import DIFFERING
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import TrainingData
 
