@@ -69,8 +69,13 @@ class Node:
     stops_at_zero = False
     #: Whether another node still reads the gradient, so that it must not be changed in place.
     borrows_grad = False
+    #: Why no further node may read the output, if so.
+    unreadable = ""
 
     def __init__(self, tape: Tape, inputs: Sequence[Node], width: int) -> None:
+        for x in inputs:
+            if x.unreadable:
+                raise Unsupported(x.unreadable)
         self.tape, self.inputs, self.width = tape, tuple(inputs), width
         of_components = bool(inputs) and all(x.rows is Rows.COMPONENTS for x in inputs)
         self.rows: Rows = Rows.COMPONENTS if of_components else Rows.ALL
@@ -284,7 +289,9 @@ class Gather(Node):
     """
 
     def __init__(self, x: Node, *, behind: bool = False) -> None:
-        super().__init__(x.tape, [x], x.width)
+        super().__init__(x.tape, [], x.width)
+        # It is added after the recording, where even what is unreadable later on may be read.
+        self.inputs = (x,)
         self.rows, self.behind = Rows.SOME, behind
         n = x.tape.count(Rows.ALL)
         coordinates = torch.arange(n, n + (x.tape.coordinates if behind else 0))
