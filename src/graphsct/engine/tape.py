@@ -230,7 +230,10 @@ class Node:
     def take_grad(self, do: Program, node: Node, scale: float = 1.0) -> None:
         """Take over the gradient of a node that is done with it, times a number."""
         own_array = type(self).open_grad is Node.open_grad
-        if self.grad is None and own_array and (scale == 1 or self.folds_grad_scale):
+        # The scale is that of the whole gradient, so no other may be added.
+        alone = len(self.consumers) == 1 and node.inputs.count(self) == 1
+        folds = scale == 1 or (self.folds_grad_scale and alone)
+        if self.grad is None and own_array and folds:
             self.grad, self.grad_scale = do.arena.share(node.grad), scale
         else:
             self.add_grad(do, node.gradient[: self.count], scale)
