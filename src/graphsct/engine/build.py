@@ -116,7 +116,8 @@ def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
     """Record a convolution by its linear form, and its control."""
     given = inspect.signature(conv.forward).bind(*args, **kwargs).arguments
     x, graph, x_0 = given["x"], given["edge_index"], given.get("x_0")
-    form, control, pooled_0 = conv.linear_form(), conv.control, given.get("pooled_0")
+    form, pooled_0 = conv.linear_form(), given.get("pooled_0")
+    control = getattr(conv, "control", None)
     if isinstance(x, Data) or not isinstance(graph, _TracedGraph):
         raise Unsupported("a convolution of the data, or on another graph")
     matrix = Matrix(tape.workspace.weight(form.weight), form.identity, form.weight_scale)
@@ -202,7 +203,7 @@ def record(
     tape = Tape(workspace, rows, training=training, maskings=maskings, late=late)
     graph = _TracedGraph(workspace.graph, tape)
     scores = _stand_in(tape, model)(Data(tape, features), graph)
-    if not isinstance(scores, Multiply) or not isinstance(scores.inputs[0], Node):
+    if not isinstance(scores, Multiply) or scores.matrix.is_mixed or scores.behind:
         raise Unsupported("scores that are not those of a linear layer")
     unused = {name for name, _ in model.named_parameters()} - workspace.used.keys()
     if unused:
