@@ -1,3 +1,5 @@
+import random
+
 import pytest
 import torch
 from recording import WIDTH, Net, Problem, check_gradients, shake
@@ -165,6 +167,19 @@ def test_coordinates_become_features_in_a_control_alone():
 
 def test_dropout_of_torch_is_left_to_autograd():
     refused(lambda net, x, graph: F.dropout(x, 0.5, net.training), "dropout")
+
+
+DRAWS = {"torch": lambda: torch.rand(()).item(), "python": random.random}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_forward_pass_that_draws_random_numbers_is_left_to_autograd(name):
+    """Stochastic depth, for example, whose layers would be chosen once and for all."""
+    model = shake(Net(lambda net, x, graph: x * 2 if DRAWS[name]() < 0.5 else x), 0)
+    state = torch.get_rng_state(), random.getstate()
+    assert not Problem().supports(model)
+    assert torch.equal(torch.get_rng_state(), state[0])
+    assert random.getstate() == state[1]
 
 
 def test_modules_are_left_as_they_were():

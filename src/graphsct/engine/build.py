@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Collection, Sequence
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -168,12 +170,30 @@ def _dropout(tape: Tape, x: Any, p: float, training: bool, *, kind: str = "nodes
 
 
 def _drop_edges(tape: Tape, graph: Any, p: float, training: bool) -> Graph:
+    if graph.dropped is not None:
+        raise Unsupported("edge dropout of a graph that has lost edges already")
     return _TracedGraph(
         tape.workspace.graph, tape, DropEdges(tape, tape.next_masking(p) or Masking([p]))
     )
 
 
 FUNCTIONS |= {dropout: _dropout, drop_edges: _drop_edges}
+
+
+@contextmanager
+def _no_random_numbers() -> Iterator[None]:
+    """Refuse a forward pass that draws random numbers itself, as each epoch would have the same.
+
+    The generators of PyTorch and Python are left as they were.
+    """
+    torch_state, state = torch.get_rng_state(), random.getstate()
+    try:
+        yield
+        if not torch.equal(torch.get_rng_state(), torch_state) or random.getstate() != state:
+            raise Unsupported("random numbers that the forward pass draws itself")
+    finally:
+        torch.set_rng_state(torch_state)
+        random.setstate(state)
 
 
 def record(
@@ -202,7 +222,8 @@ def record(
     """
     tape = Tape(workspace, rows, training=training, maskings=maskings, late=late)
     graph = _TracedGraph(workspace.graph, tape)
-    scores = _stand_in(tape, model)(Data(tape, features), graph)
+    with _no_random_numbers():
+        scores = _stand_in(tape, model)(Data(tape, features), graph)
     if not isinstance(scores, Multiply) or scores.matrix.is_mixed or scores.behind:
         raise Unsupported("scores that are not those of a linear layer")
     unused = {name for name, _ in model.named_parameters()} - workspace.used.keys()
