@@ -54,7 +54,4 @@ def test_weighted_edges_and_self_loops():
 
 def test_dropping_edges_of_what_is_left_goes_to_autograd():
     body = on_fewer_edges(on_fewer_edges(lambda net, x, graph: graph.propagate(x)))
-    model = shake(Net(body), 0)
-    problem = Problem(runs=1)
-    problem.loss(model, problem.splits[0])  # autograd can
-    assert not problem.supports(model)
+    assert not Problem().supports(shake(Net(body), 0))

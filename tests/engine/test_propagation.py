@@ -35,14 +35,6 @@ def test_convolutions(context, name, control):
     context.check(body, conv=make(control=control, num_components=3))
 
 
-@pytest.mark.parametrize("control", [None, *CONTROLS])
-@pytest.mark.parametrize("name", CONVOLUTIONS)
-def test_convolutions_on_every_graph(case, name, control):
-    make, body = CONVOLUTIONS[name]
-    conv = make(control=control, num_components=case.num_components)
-    check_gradients(Problem(case), nets(body, conv=conv))
-
-
 def test_propagation_by_the_graph_itself(context):
     context.check(lambda net, x, graph: graph.propagate(torch.tanh(graph.propagate(x))) + x)
 
