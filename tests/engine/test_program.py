@@ -1,17 +1,15 @@
 import pytest
 import torch
+from recording import WIDTH, PoisonedArena, PoisonedProgram, Problem, random, shake
 from torch.testing import assert_close
 
 from graphsct.engine.program import Arena, OneThread, Program, apart, multiply, multiply_transposed
-
-
-def random(*shape):
-    return torch.randn(*shape, dtype=torch.float64)
+from graphsct.nn import GCNII
+from graphsct.training import TrainConfig
 
 
 @pytest.fixture
 def do():
-    torch.manual_seed(0)
     return Program(Arena(torch.zeros(1, dtype=torch.float64)))
 
 
@@ -36,12 +34,12 @@ def test_scratch_is_shared_by_use_and_shape(do):
 @pytest.mark.parametrize("biased", [False, True])
 def test_products_are_those_of_each_run(do, k, n, biased):
     d, e = 4, 6
-    x, w, out = random(n, k * d), random(k, d, e), random(n, k * e)
-    bias = random(k, e) if biased else None
+    x, w, out = random(n, k * d), random(k, d, e, seed=1), random(n, k * e, seed=2)
+    bias = random(k, e, seed=3) if biased else None
     multiply(do, x, w, out, scale=2.0, bias=bias)
     grad = torch.empty(k, d, e, dtype=torch.float64)
     multiply_transposed(do, x, out, grad, 0.5)
-    x.copy_(random(n, k * d))  # what counts is what stands there when the calls are made
+    x.copy_(random(n, k * d, seed=4))  # what counts is what stands there when the calls are made
     do.run()
     for run in range(k):
         own, made = apart(x, k)[run], apart(out, k)[run]
@@ -61,3 +59,59 @@ def test_one_thread_and_then_as_before(only):
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_an_array_is_handed_out_again_after_its_last_user():
+    arena = Arena(torch.zeros(1, dtype=torch.float64))
+    array = arena.take(2, 3)
+    assert arena.take(2, 3) is not array
+    arena.share(array)
+    arena.release(array)
+    assert arena.take(2, 3) is not array
+    arena.release(array)
+    assert arena.take(3, 2) is not array
+    assert arena.take(2, 3) is array
+    assert array.dtype == torch.float64
+
+
+def test_a_product_may_be_added_to_what_is_there(do):
+    x, w, out = random(5, 4), random(1, 4, 3, seed=1), random(5, 3, seed=2)
+    before = out.clone()
+    multiply(do, x, w, out, scale=0.5, add=True)
+    do.run()
+    assert_close(out, before + 0.5 * x @ w[0])
+
+
+def test_nobody_reads_an_array_before_it_is_written_or_after_it_is_released():
+    """Poison changes nothing in ten epochs of models that use most of the operations."""
+    options = [
+        dict(control="gated_full", residual=True, norm="BatchNorm", activation="srelu"),
+        dict(control="pooled", jumping="max", norm="PairNorm", activation="elu"),
+        dict(control=None, jumping="cat", norm="LayerNorm", activation="silu"),
+    ]
+    for settings in options:
+        shape = 5, WIDTH, 3, 4
+        models = [
+            shake(GCNII(*shape, num_components=3, dropout=0.5, **settings), s) for s in range(2)
+        ]
+        engines = [
+            Problem().engine(models, configs=[TrainConfig()] * 2, poisoned=poisoned)
+            for poisoned in (False, True)
+        ]
+        for _ in range(10):
+            plain, poisoned = (torch.stack([e.descend(), *e.validate()]) for e in engines)
+            assert torch.equal(plain, poisoned)
+            assert plain.isfinite().all()
+
+
+def test_poison_shows_what_is_read_too_late():
+    do = PoisonedProgram(PoisonedArena(torch.zeros(1)))
+    array, seen = do.arena.take(2), torch.zeros(2)
+    do(array.fill_, 1.0)
+    do(seen.copy_, array)
+    do.arena.release(array)
+    late = torch.zeros(2)
+    do(late.copy_, array)
+    do.run()
+    assert seen.tolist() == [1.0, 1.0]
+    assert late.isnan().all()

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Collection, Sequence
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -125,7 +127,8 @@ def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
     """Record a convolution by its linear form, and its control."""
     given = _signature(type(conv).forward).bind(conv, *args, **kwargs).arguments
     x, graph, x_0 = given["x"], given["edge_index"], given.get("x_0")
-    form, control, pooled_0 = conv.linear_form(), conv.control, given.get("pooled_0")
+    form, pooled_0 = conv.linear_form(), given.get("pooled_0")
+    control = getattr(conv, "control", None)
     if isinstance(x, Data) or not isinstance(graph, _TracedGraph):
         raise Unsupported("a convolution of the data, or on another graph")
     matrix = Matrix(tape.workspace.weight(form.weight), form.identity, form.weight_scale)
@@ -196,10 +199,28 @@ def _dropout(tape: Tape, x: Any, p: float, training: bool, *, kind: str = "nodes
 
 
 def _drop_edges(tape: Tape, graph: Any, p: float, training: bool) -> Graph:
+    if graph.dropped is not None:
+        raise Unsupported("edge dropout of a graph that has lost edges already")
     return _TracedGraph(tape.workspace.graph, tape, DropEdges(tape, _masking(tape, p)))
 
 
 FUNCTIONS |= {dropout: _dropout, drop_edges: _drop_edges}
+
+
+@contextmanager
+def _no_random_numbers() -> Iterator[None]:
+    """Refuse a forward pass that draws random numbers itself, as each epoch would have the same.
+
+    The generators of PyTorch and Python are left as they were.
+    """
+    torch_state, state = torch.get_rng_state(), random.getstate()
+    try:
+        yield
+        if not torch.equal(torch.get_rng_state(), torch_state) or random.getstate() != state:
+            raise Unsupported("random numbers that the forward pass draws itself")
+    finally:
+        torch.set_rng_state(torch_state)
+        random.setstate(state)
 
 
 def record(
@@ -227,8 +248,9 @@ def record(
     tape, model = Tape(workspace, rows, models=models, training=training, late=late), models[0]
     graph, stand_in = _TracedGraph(workspace.graph, tape), _stand_in(tape, model)
     _name_rates(stand_in)
-    scores = stand_in(Data(tape, features), graph)
-    if not isinstance(scores, Multiply) or not isinstance(scores.inputs[0], Node):
+    with _no_random_numbers():
+        scores = stand_in(Data(tape, features), graph)
+    if not isinstance(scores, Multiply) or scores.matrix.is_mixed or scores.behind:
         raise Unsupported("scores that are not those of a linear layer")
     unused = {name for name, _ in model.named_parameters()} - workspace.used.keys()
     if unused:

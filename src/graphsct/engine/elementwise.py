@@ -179,11 +179,22 @@ class Softmax(Node):
             do(kernel, grad, out, 2, grad.dtype, grad_input=self.runs(target))
 
 
-class Product(Node):
-    """Two arrays entry by entry."""
+class Entrywise(Node):
+    """An operation on the entries of arrays of one shape.
 
-    def __init__(self, a: Node, b: Node) -> None:
-        super().__init__(a.tape, [a, b], a.width)
+    Args:
+        inputs: the arrays
+    """
+
+    def __init__(self, *inputs: Node) -> None:
+        first = inputs[0]
+        super().__init__(first.tape, inputs, first.width)
+        if any((x.rows, x.width) != (first.rows, first.width) for x in inputs):
+            raise Unsupported("an operation on arrays of different shapes")
+
+
+class Product(Entrywise):
+    """Two arrays entry by entry."""
 
     def keeps(self, x: Node) -> bool:
         """For the gradient of the other."""
@@ -269,13 +280,10 @@ class Shift(Node):
         self.inputs[0].take_grad(do, self)
 
 
-class Sum(Node):
+class Sum(Entrywise):
     """Two arrays added, as in a residual connection."""
 
     overwrites = True
-
-    def __init__(self, a: Node, b: Node) -> None:
-        super().__init__(a.tape, [a, b], a.width)
 
     def forward(self, do: Program) -> None:
         do(torch.add, *(x.head for x in self.inputs), out=self.head)
@@ -294,11 +302,11 @@ class Sum(Node):
             first.take_grad(do, self)
 
 
-class Lerp(Node):
+class Lerp(Entrywise):
     """Between two arrays, ``a + t (b - a)``."""
 
     def __init__(self, a: Node, b: Node, t: float) -> None:
-        super().__init__(a.tape, [a, b], a.width)
+        super().__init__(a, b)
         self.t = t
 
     def forward(self, do: Program) -> None:
@@ -328,11 +336,11 @@ class Concatenation(Node):
                 do(x.runs(out).copy_, grad)
 
 
-class Largest(Node):
+class Largest(Entrywise):
     """The largest of several arrays at each entry, the first of those that are equal."""
 
     def __init__(self, parts: Sequence[Node]) -> None:
-        super().__init__(parts[0].tape, parts, parts[0].width)
+        super().__init__(*parts)
 
     def forward(self, do: Program) -> None:
         """Compare one after another, and note which was the largest."""
@@ -374,31 +382,36 @@ def _add(tape: Tape, a: Any, b: Any, *, alpha: float = 1) -> Node:
     if isinstance(a, Node) and isinstance(b, Node):
         return Sum(a, b)
     node, other = (a, b) if isinstance(a, Node) else (b, a)
-    if not isinstance(other, Tensor) or other.dim() != 1:
-        raise Unsupported("a sum with something else than a vector of weights")
-    return Shift(node, tape.workspace.weight(other))
+    return Shift(node, _channels(tape, node, other))
 
 
 def _addcmul(tape: Tape, bias: Any, a: Any, b: Any, *, value: float = 1) -> Node:
     node, other = (a, b) if isinstance(a, Node) else (b, a)
-    if value != 1 or isinstance(bias, Node) or not isinstance(other, Tensor) or bias.dim() != 1:
-        raise Unsupported("addcmul of something else than a node and two weights")
-    return Scale(node, _factor(tape, node, other), tape.workspace.weight(bias))
+    if value != 1:
+        raise Unsupported("addcmul with a factor")
+    return Scale(node, _factor(tape, node, other), _channels(tape, node, bias))
 
 
 def _factor(tape: Tape, x: Node, other: Any) -> float | Weight:
     if isinstance(other, int | float):
         return float(other)
-    if isinstance(other, Tensor) and (other.dim() == 1 or x.rows is Rows.COMPONENTS):
+    if x.rows is Rows.COMPONENTS and isinstance(other, Tensor) and other.shape == x.shape:
         return tape.workspace.weight(other)
-    raise Unsupported("a product with something that is neither a number nor a weight")
+    return _channels(tape, x, other)
+
+
+def _channels(tape: Tape, x: Node, other: Any) -> Weight:
+    """A weight with one number per channel of some features."""
+    if not isinstance(other, Tensor) or other.shape != x.shape[1:]:
+        raise Unsupported("an operation on features and something else than a weight per channel")
+    return tape.workspace.weight(other)
 
 
 def _maximum(tape: Tape, a: Any, b: Any) -> Node:
     if isinstance(a, Node) and isinstance(b, Node):
         return Largest([a, b])
     node, other = (a, b) if isinstance(a, Node) else (b, a)
-    return Maximum(node, tape.workspace.weight(other))
+    return Maximum(node, _channels(tape, node, other))
 
 
 def _lerp(tape: Tape, a: Any, b: Any, weight: Any) -> Node:
@@ -408,19 +421,33 @@ def _lerp(tape: Tape, a: Any, b: Any, weight: Any) -> Node:
 
 
 def _concatenate(tape: Tape, parts: Sequence[Any], dim: int = 0) -> Node:
-    if dim not in (1, -1) or not all(isinstance(part, Node) for part in parts):
+    nodes = [part for part in parts if isinstance(part, Node)]
+    if dim not in (1, -1) or len(nodes) < len(parts) or len({x.rows for x in nodes}) > 1:
         raise Unsupported("a concatenation of something else than channels")
     return Concatenation(parts)
 
 
+def _activation(kind: type[Activation], x: Node, *settings: Any, inplace: bool = False) -> Node:
+    if any(number < 0 for number in settings):
+        raise Unsupported("an activation whose output does not tell the sign of its input")
+    node = kind(x, *settings)
+    if inplace:
+        x.unreadable = "features that are read after an operation has changed them in place"
+    return node
+
+
 _SELU = (1.6732632423543772, 1.0507009873554805, 1)
 FUNCTIONS |= {
-    F.relu: lambda tape, x, inplace=False: Relu(x),
+    F.relu: lambda tape, x, inplace=False: _activation(Relu, x, inplace=inplace),
     torch.relu: lambda tape, x: Relu(x),
-    F.leaky_relu: lambda tape, x, negative_slope=0.01, inplace=False: LeakyRelu(x, negative_slope),
-    F.elu: lambda tape, x, alpha=1.0, inplace=False: Elu(x, alpha, 1, 1),
-    F.selu: lambda tape, x, inplace=False: Elu(x, *_SELU),
-    F.silu: lambda tape, x, inplace=False: Silu(x),
+    F.leaky_relu: lambda tape, x, negative_slope=0.01, inplace=False: _activation(
+        LeakyRelu, x, negative_slope, inplace=inplace
+    ),
+    F.elu: lambda tape, x, alpha=1.0, inplace=False: _activation(
+        Elu, x, alpha, 1, 1, inplace=inplace
+    ),
+    F.selu: lambda tape, x, inplace=False: _activation(Elu, x, *_SELU, inplace=inplace),
+    F.silu: lambda tape, x, inplace=False: _activation(Silu, x, inplace=inplace),
     torch.tanh: lambda tape, x: Tanh(x),
     torch.sigmoid: lambda tape, x: Sigmoid(x),
     torch.maximum: _maximum,
@@ -428,7 +455,9 @@ FUNCTIONS |= {
     F.softmax: lambda tape, x, dim=None, _stacklevel=3, dtype=None: _softmax(tape, x, dim, dtype),
     torch.lerp: _lerp,
     torch.mul: _multiply,
+    Tensor.mul: _multiply,
     torch.add: _add,
+    Tensor.add: _add,
     torch.addcmul: _addcmul,
     torch.cat: _concatenate,
 }

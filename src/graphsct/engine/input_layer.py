@@ -14,7 +14,7 @@ from torch import Tensor
 
 from graphsct.engine.dropout import Masking
 from graphsct.engine.program import Program, apart
-from graphsct.engine.tape import Node, Tape
+from graphsct.engine.tape import Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 
 __all__ = ["Data", "DroppedData", "Features"]
@@ -74,9 +74,12 @@ class Data(Node):
         features: of k runs
     """
 
+    unreadable = "an operation on the data that is neither dropout nor a linear layer"
+
     def __init__(self, tape: Tape, features: Features) -> None:
         super().__init__(tape, [], features.x.shape[1])
         self.features = features
+        self._is_dropped = self._has_layer = False
 
     def allocate(self, do: Program) -> None:
         """The data have their arrays."""
@@ -85,11 +88,17 @@ class Data(Node):
         """The data keep them."""
 
     def drop(self, masking: Masking) -> DroppedData:
-        """Record dropout."""
+        """Record dropout, of which there is room for one mask."""
+        if self._is_dropped or self._has_layer:
+            raise Unsupported("the data with and without dropout, or with several masks")
+        self._is_dropped = True
         return DroppedData(self, masking)
 
     def layer(self, weight: Weight, bias: Weight | None) -> Node:
         """Record a linear layer."""
+        if self._is_dropped:
+            raise Unsupported("the data with and without dropout")
+        self._has_layer = True
         kind = SparseLayer if self.features.sparse else DenseLayer
         return kind(self, weight, bias)
 
@@ -105,6 +114,10 @@ class DroppedData(Data):
     def __init__(self, data: Data, masking: Masking) -> None:
         super().__init__(data.tape, data.features)
         self.masking = masking
+
+    def drop(self, masking: Masking) -> DroppedData:
+        """One mask is all there is room for."""
+        raise Unsupported("dropout of data that are dropped already")
 
     @property
     def words(self) -> list[int]:
@@ -140,7 +153,8 @@ class SparseLayer(Node):
     rowwise = False
 
     def __init__(self, data: Data, weight: Weight, bias: Weight | None) -> None:
-        super().__init__(data.tape, [data], weight.value.shape[2])
+        super().__init__(data.tape, [], weight.value.shape[2])
+        self.inputs = (data,)  # which no other node can read
         self.weight, self.bias = weight, bias
 
     @property

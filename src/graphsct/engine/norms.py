@@ -231,13 +231,20 @@ def _batch_norm(tape: Tape, module: Any, x: Node) -> Node:
     return BatchNorm(x, inner, weight(inner.weight), weight(inner.bias), variance, mean)
 
 
+def _slope(number: float, root: Tensor) -> Tensor:
+    """``number / root``, but zero where a square root has no slope, as autograd has it."""
+    return (number / root).masked_fill_(root == 0, 0)
+
+
 def _layer_norm(tape: Tape, module: Any, x: Node) -> Node:
+    if len(getattr(module, "normalized_shape", (x.width,))) > 1:
+        raise Unsupported("layer normalisation of more than the channels")
     if getattr(module, "mode", "node") == "graph":
         entries = len(x) * x.width
 
         def size(total: Tensor) -> tuple[Tensor, Tensor]:
             deviation = (total / entries).sqrt()
-            return deviation + module.eps, 0.5 / entries / deviation
+            return deviation + module.eps, _slope(0.5 / entries, deviation)
 
         return _affine(tape, Unit(Center(x, _RUN), _RUN, size), module)
 
@@ -255,7 +262,7 @@ def _pair_norm(tape: Tape, module: Any, x: Node) -> Node:
 
         def length(total: Tensor) -> tuple[Tensor, Tensor]:
             root = total.sqrt()
-            return root + eps, 0.5 / root
+            return root + eps, _slope(0.5, root)
 
         return Unit(centered, _ROW, length, module.scale)
 

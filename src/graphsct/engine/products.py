@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from graphsct.engine.program import Program, multiply, multiply_transposed
-from graphsct.engine.tape import FUNCTIONS, Node, Tape
+from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
 from graphsct.engine.weights import Weight, Weights
 
 __all__ = ["Bias", "Matrix", "Multiply", "linear"]
@@ -27,27 +27,27 @@ class Matrix:
 
     def __init__(self, weight: Weight, identity: float = 0.0, weight_scale: float = 1.0) -> None:
         self.weight, self.identity, self.weight_scale = weight, identity, weight_scale
-        self.value = torch.empty_like(weight.value) if identity else weight.value
+        self.value = torch.empty_like(weight.value) if self.is_mixed else weight.value
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether V is anything but W."""
+        return (self.identity, self.weight_scale) != (0, 1)
 
     @staticmethod
     def refresh(do: Program, matrices: Sequence[Matrix], weights: Weights) -> None:
         """Add the calls that compute V from W, one for all layers if their weights allow it."""
-        mixed = [matrix for matrix in matrices if matrix.identity]
+        mixed = [matrix for matrix in matrices if matrix.is_mixed]
         if not mixed:
             return
-        eye = torch.eye(mixed[0].value.shape[1], dtype=mixed[0].value.dtype)
         together = weights.layers("value", [matrix.weight.name for matrix in mixed])
         if together is None:
             for matrix in mixed:
+                weight, eye = matrix.weight.value, _eye(matrix.value)
                 scale = torch.full((), matrix.weight_scale, dtype=eye.dtype)
-                do(
-                    torch.addcmul,
-                    matrix.identity * eye,
-                    matrix.weight.value,
-                    scale,
-                    out=matrix.value,
-                )
+                do(torch.addcmul, matrix.identity * eye, weight, scale, out=matrix.value)
             return
+        eye = _eye(together)
         identity, scale = (
             torch.tensor([getattr(matrix, part) for matrix in mixed], dtype=eye.dtype).view(
                 -1, 1, 1, 1
@@ -58,6 +58,10 @@ class Matrix:
         for matrix, value in zip(mixed, values, strict=True):
             matrix.value = value
         do(torch.addcmul, identity * eye, together, scale, out=values)
+
+
+def _eye(like: Tensor) -> Tensor:
+    return torch.eye(*like.shape[-2:], dtype=like.dtype)
 
 
 class Multiply(Node):
@@ -146,10 +150,13 @@ class Bias(Node):
 def linear(tape: Tape, x: Any, weight: Any, bias: Any = None) -> Node:
     """Record :func:`torch.nn.functional.linear` of features, coordinates or the data."""
     made = tape.workspace.weight(bias) if bias is not None else None
+    matrix = tape.workspace.weight(weight)
+    if not matrix.transposed:
+        raise Unsupported("a linear map by a weight that is not that of a torch.nn.Linear")
     if hasattr(x, "layer"):
-        layer: Node = x.layer(tape.workspace.weight(weight), made)
+        layer: Node = x.layer(matrix, made)
         return layer
-    return Multiply(x, Matrix(tape.workspace.weight(weight)), made)
+    return Multiply(x, Matrix(matrix), made)
 
 
 FUNCTIONS[F.linear] = linear

@@ -136,6 +136,8 @@ class PropagateLate(Node):
     def prepare(self) -> None:
         """Let the coefficients be written behind T, where the product reads them."""
         t, *a = self.inputs
+        if self._pooled is not None and not self._pooled.consumers:
+            self._pooled = None  # the control reads other coordinates
         self._written_behind = bool(a) and a[0].may_be_overwritten and not a[0].overwrites
         if self._written_behind:
             a[0].goes_behind = t
@@ -156,12 +158,14 @@ class PropagateLate(Node):
         """One sparse product, together with that of the coordinates if there are any."""
         t, *a = self.inputs
         if self._pooled is not None:
-            with a[0].write_grad(do) as out:
-                _eigenspace(self).pool(do, self.gradient, out)
             self._pooled.grad_of_whole = do.arena.share(self.grad)
         else:
+            matrix = self.tape.workspace.operators.operators(None, control=False).backward
             with t.write_grad(do) as out:
-                do(torch.addmm, out, self._matrix, self.gradient, beta=0, out=out)
+                do(torch.addmm, out, matrix, self.gradient, beta=0, out=out)
+        for node in a:
+            with node.write_grad(do) as out:
+                _eigenspace(self).pool(do, self.gradient, out)
 
 
 class PoolLate(Node):
@@ -342,6 +346,8 @@ class AddUnpooled(Node):
 
     def backward(self, do: Program) -> None:
         z, a = self.inputs
+        z.take_grad(do, self)
+        if z.behind and not any(isinstance(consumer, Tail) for consumer in z.consumers):
+            do(z.grad[z.count :].zero_)  # the control reads other coordinates
         with a.write_grad(do) as out:
             _eigenspace(self).pool(do, self.gradient, out)
-        z.take_grad(do, self)

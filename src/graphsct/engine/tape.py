@@ -69,8 +69,13 @@ class Node:
     stops_at_zero = False
     #: Whether another node still reads the gradient, so that it must not be changed in place.
     borrows_grad = False
+    #: Why no further node may read the output, if so.
+    unreadable = ""
 
     def __init__(self, tape: Tape, inputs: Sequence[Node], width: int) -> None:
+        for x in inputs:
+            if x.unreadable:
+                raise Unsupported(x.unreadable)
         self.tape, self.inputs, self.width = tape, tuple(inputs), width
         of_components = bool(inputs) and all(x.rows is Rows.COMPONENTS for x in inputs)
         self.rows: Rows = Rows.COMPONENTS if of_components else Rows.ALL
@@ -225,7 +230,10 @@ class Node:
     def take_grad(self, do: Program, node: Node, scale: float = 1.0) -> None:
         """Take over the gradient of a node that is done with it, times a number."""
         own_array = type(self).open_grad is Node.open_grad
-        if self.grad is None and own_array and (scale == 1 or self.folds_grad_scale):
+        # The scale is that of the whole gradient, so no other may be added.
+        alone = len(self.consumers) == 1 and node.inputs.count(self) == 1
+        folds = scale == 1 or (self.folds_grad_scale and alone)
+        if self.grad is None and own_array and folds:
             self.grad, self.grad_scale = do.arena.share(node.grad), scale
         else:
             self.add_grad(do, node.gradient[: self.count], scale)
@@ -284,7 +292,9 @@ class Gather(Node):
     """
 
     def __init__(self, x: Node, *, behind: bool = False) -> None:
-        super().__init__(x.tape, [x], x.width)
+        super().__init__(x.tape, [], x.width)
+        # It is added after the recording, where even what is unreadable later on may be read.
+        self.inputs = (x,)
         self.rows, self.behind = Rows.SOME, behind
         n = x.tape.count(Rows.ALL)
         coordinates = torch.arange(n, n + (x.tape.coordinates if behind else 0))

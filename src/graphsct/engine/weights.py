@@ -55,8 +55,12 @@ class Weights:
         part, *rest = name.split(".")
         return _GROUPS.index(self._groups[name]), ".".join([part, *rest[1:]])
 
+    def is_transposed(self, name: str) -> bool:
+        """Whether a weight is that of a linear layer."""
+        return name in self._transposed
+
     def _turn(self, name: str, weight: Tensor) -> Tensor:
-        return weight.t() if name in self._transposed else weight
+        return weight.t() if self.is_transposed(name) else weight
 
     def _allocate(self, shapes: dict[str, torch.Size], runs: int, like: Tensor) -> None:
         self.runs, self._shapes, self._like = runs, shapes, like.detach()
@@ -79,10 +83,13 @@ class Weights:
     def layers(self, part: str, names: Sequence[str]) -> Tensor | None:
         """The same weight of all layers as one array, if they stand together; ``(L, k, ...)``."""
         pieces = [self._parts[part][name] for name in names]
-        size, start = pieces[0].numel(), pieces[0].storage_offset()
-        if any(x.storage_offset() != start + i * size for i, x in enumerate(pieces)):
+        first, size, start = pieces[0], pieces[0].numel(), pieces[0].storage_offset()
+        if any(
+            x.shape != first.shape or x.storage_offset() != start + i * size
+            for i, x in enumerate(pieces)
+        ):
             return None
-        return self.flat[part][start : start + len(names) * size].view(-1, *pieces[0].shape)
+        return self.flat[part][start : start + len(names) * size].view(-1, *first.shape)
 
     def pieces(self, *, together: bool) -> list[tuple[str, int, dict[str, Tensor]]]:
         """What to optimize: group, run, and the parts of a piece of the vectors.
@@ -171,7 +178,7 @@ class Weight:
     """
 
     def __init__(self, weights: Weights, name: str) -> None:
-        self.name = name
+        self.name, self.transposed = name, weights.is_transposed(name)
         self.value, self.grad = weights.value[name], weights.grad[name]
         self._written = False
 

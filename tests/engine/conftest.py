@@ -1,0 +1,12 @@
+import pytest
+from recording import CONTEXTS
+
+
+def _name(context):
+    times = "twice" if context.twice else "once"
+    return f"{context.place}, {times}, {context.runs} runs"
+
+
+@pytest.fixture(params=CONTEXTS, ids=_name)
+def context(request):
+    return request.param
