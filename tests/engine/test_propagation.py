@@ -59,6 +59,19 @@ def test_coordinates_are_pooled_once_and_read_by_all_layers():
     check_gradients(Problem(), models)
 
 
+def test_initial_features_that_have_a_control_themselves(context):
+    """There is no room behind them, so that their coordinates stand behind a copy."""
+
+    def body(net, x, graph):
+        start = net.a(torch.tanh(x), x, graph)
+        return net.b(torch.tanh(start), start, graph) + start
+
+    def conv(layer):
+        return GCN2Conv(WIDTH, 0.2, 0.5, layer, control="gated")
+
+    context.check(body, a=conv(1), b=conv(2))
+
+
 @pytest.mark.parametrize("control", [None, "gated"])
 def test_products_come_first_where_all_rows_are_needed(control):
     def two(net, x, graph):
