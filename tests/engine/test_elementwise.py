@@ -8,6 +8,12 @@ def vector(seed):
     return torch.nn.Parameter(random(WIDTH, seed=seed))
 
 
+def read_again(x):
+    """A residual connection whose branch and sum are both read later."""
+    branch = torch.tanh(x)
+    return (branch + x) * branch
+
+
 OPERATIONS = {
     "relu": lambda x: F.relu(x),
     "relu of torch": lambda x: torch.relu(x),
@@ -26,6 +32,8 @@ OPERATIONS = {
     "sum with itself": lambda x: x + x,
     "residual": lambda x: torch.tanh(x) + x,
     "residual on the left": lambda x: x + torch.tanh(x),
+    "residual that is read again": read_again,
+    "residual whose input is read again": lambda x: (torch.tanh(x) + x) * x,
     "lerp": lambda x: torch.lerp(torch.tanh(x), x, 0.3),
     "lerp to itself": lambda x: torch.lerp(x, x, 0.3),
     "maximum": lambda x: torch.maximum(torch.tanh(x), x * -1),
