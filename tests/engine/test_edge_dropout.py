@@ -6,6 +6,7 @@ from zoo import ZOO
 from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import drop_edges
+from graphsct.nn.linear import dropout
 
 CONVOLUTIONS = {
     "gcn": (
@@ -42,6 +43,14 @@ def test_two_layers_on_the_edges_that_are_left(context):
     @on_fewer_edges
     def body(net, x, graph):
         return graph.propagate(torch.tanh(graph.propagate(x))) + x
+
+    context.check(body)
+
+
+def test_features_that_are_dropped_as_well(context):
+    @on_fewer_edges
+    def body(net, x, graph):
+        return graph.propagate(dropout(torch.relu(x), 0.5, net.training))
 
     context.check(body)
 

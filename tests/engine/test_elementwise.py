@@ -8,6 +8,12 @@ def vector(seed):
     return torch.nn.Parameter(random(WIDTH, seed=seed))
 
 
+def read_again(x):
+    """A residual connection whose branch and sum are both read later."""
+    branch = torch.tanh(x)
+    return (branch + x) * branch
+
+
 OPERATIONS = {
     "relu": lambda x: F.relu(x),
     "relu of torch": lambda x: torch.relu(x),
@@ -26,6 +32,8 @@ OPERATIONS = {
     "sum with itself": lambda x: x + x,
     "residual": lambda x: torch.tanh(x) + x,
     "residual on the left": lambda x: x + torch.tanh(x),
+    "residual that is read again": read_again,
+    "residual whose input is read again": lambda x: (torch.tanh(x) + x) * x,
     "lerp": lambda x: torch.lerp(torch.tanh(x), x, 0.3),
     "lerp to itself": lambda x: torch.lerp(x, x, 0.3),
     "maximum": lambda x: torch.maximum(torch.tanh(x), x * -1),
@@ -68,6 +76,7 @@ UNSUPPORTED = {
     "softmax over nodes": lambda net, x: torch.softmax(x, dim=0),
     "a sum with a number": lambda net, x: x + 1,
     "a sum with a factor": lambda net, x: torch.add(x, x, alpha=2),
+    "addcmul with a factor": lambda net, x: torch.addcmul(x, x, x, value=2),
     "a constant": lambda net, x: x * torch.ones(WIDTH),
     "a matrix of factors": lambda net, x: x * torch.ones(len(x), WIDTH),
     "lerp by a tensor": lambda net, x: torch.lerp(x, x, torch.tensor(0.5)),
@@ -109,6 +118,13 @@ def test_arrays_of_unequal_width_are_left_to_autograd(name):
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_a_weight_that_is_not_one_per_channel_is_left_to_autograd(name, shape):
     assert refused(SHORT[name], short=torch.nn.Parameter(torch.ones(shape)))
+
+
+def test_a_concatenation_with_a_constant_is_left_to_autograd():
+    def body(net, x):
+        return torch.cat([x, torch.ones(len(x), 1, dtype=torch.float64)], dim=1)
+
+    assert refused(body, width=WIDTH + 1)
 
 
 def test_an_activation_in_place_is_seen_by_those_who_read_its_input_later():

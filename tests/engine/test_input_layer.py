@@ -5,6 +5,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from graphsct.engine.input_layer import Features
+from graphsct.nn import GCNConv
 from graphsct.nn.linear import Linear, dropout
 
 SPARSE = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
@@ -68,6 +69,7 @@ def drop(net, x):
 
 REFUSED = {
     "propagation": lambda net, x, graph: net.input(graph.propagate(x)),
+    "a convolution": lambda net, x, graph: net.conv(x, graph) + net.input(x),
     "an activation": lambda net, x, graph: net.input(F.relu(x)),
     "a factor": lambda net, x, graph: net.input(x * 0.5),
     "a concatenation": lambda net, x, graph: net.wide(torch.cat([x, net.input(x)], dim=1)),
@@ -82,9 +84,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_operations_on_the_data_are_left_to_autograd(name):
-    parts = dict(wide=Linear(FEATURES + WIDTH, WIDTH), norm=torch.nn.BatchNorm1d(FEATURES))
-    used = {"a concatenation": ["wide"], "a norm": ["norm"]}.get(name, [])
-    model = shake(InputNet(REFUSED[name], **{part: parts[part] for part in used}), 0)
+    parts = {
+        "a concatenation": dict(wide=Linear(FEATURES + WIDTH, WIDTH)),
+        "a convolution": dict(conv=GCNConv(FEATURES, WIDTH)),
+        "a norm": dict(norm=torch.nn.BatchNorm1d(FEATURES)),
+    }
+    model = shake(InputNet(REFUSED[name], **parts.get(name, {})), 0)
     problem = Problem(runs=1)
     problem.loss(model, problem.splits[0])  # autograd can
     assert not problem.supports(model)

@@ -6,6 +6,8 @@ from torch.nn import functional as F
 from graphsct.engine.propagation import Propagate, PropagateLate
 from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
 from graphsct.nn.controls import CONTROLS
+from graphsct.nn.dropout import drop_edges
+from graphsct.nn.linear import dropout
 
 #: Convolutions as they are made with the settings of a control, and as they are called.
 CONVOLUTIONS = {
@@ -44,6 +46,19 @@ def test_initial_features_that_are_the_features(context):
     context.check(lambda net, x, graph: net.conv(x, x, graph), conv=conv)
 
 
+@pytest.mark.parametrize("edges", ["all", "fewer"])
+def test_dropped_features_that_are_initial_ones_as_well(context, edges):
+    """The scale of dropout is multiplied by once, though both inputs are one node."""
+
+    def body(net, x, graph):
+        if edges == "fewer":
+            graph = drop_edges(graph, 0.4, net.training)
+        dropped = dropout(torch.relu(x), 0.5, net.training)
+        return net.conv(dropped, dropped, graph)
+
+    context.check(body, conv=GCN2Conv(WIDTH, 0.2, 0.5, 1))
+
+
 def test_coordinates_are_pooled_once_and_read_by_all_layers():
     def deep(net, x, graph):
         start = x = F.relu(x)
@@ -57,6 +72,18 @@ def test_coordinates_are_pooled_once_and_read_by_all_layers():
     tape, _ = Problem().tapes(models)
     assert sum(type(node).__name__ == "Coordinates" for node in tape.nodes) == 1
     check_gradients(Problem(), models)
+
+
+def test_initial_features_that_have_a_control_themselves(context):
+    """There is no room behind them, so that their coordinates stand behind a copy."""
+
+    def body(net, x, graph):
+        start = net.a(torch.tanh(x), x, graph)
+        return net.b(torch.tanh(start), start, graph) + start
+
+    settings = dict(control="pooled", num_components=3)
+    a, b = (GCN2Conv(WIDTH, 0.2, 0.5, layer, **settings) for layer in (1, 2))
+    context.check(body, a=a, b=b)
 
 
 @pytest.mark.parametrize("control", [None, "gated"])

@@ -196,12 +196,6 @@ class PoolLate(Node):
         with self.inputs[0].write_grad(do) as out:
             do(torch.addmm, out, matrix, self.grad_of_whole, beta=0, out=out)
 
-    def no_gradient(self, do: Program) -> None:
-        """The product is still to be done."""
-        self.open_grad(do)
-        do(self.grad.zero_)
-        self.backward(do)
-
     def release_grad(self, do: Program) -> None:
         """Let the other gradient go."""
         do.arena.release(self.grad_of_whole)
@@ -317,11 +311,6 @@ class Tail(Node):
         fresh = x.open_grad(do) if x.grad is None else not isinstance(x, Coordinates)
         self.grad = x.grad[x.count :]
         return fresh
-
-    def no_gradient(self, do: Program) -> None:
-        """Coordinates that nothing depends on have a gradient of zero."""
-        if self.open_grad(do):
-            do(self.grad.zero_)
 
     def release_grad(self, do: Program) -> None:
         """It is the features'."""

@@ -129,9 +129,6 @@ class Node:
     def backward(self, do: Program) -> None:
         """Add the calls that pass the gradient on to the inputs."""
 
-    def no_gradient(self, do: Program) -> None:
-        """Add the calls for an output that the loss does not depend on."""
-
     # Arrays
 
     @property
@@ -443,10 +440,7 @@ class Tape:
     def emit_backward(self, do: Program) -> None:
         """Add the calls of the backward pass: the tape read from its end."""
         for node in reversed(self.nodes):
-            if node.grad is None and node.consumers:
-                node.no_gradient(do)
-            else:
-                node.backward(do)
+            node.backward(do)
             if node.grad is not None:
                 node.release_grad(do)
             if node.is_kept:
