@@ -1,5 +1,6 @@
 import os
 import signal
+import sys
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from oracle import Dense
 from zoo import ZOO
 
 from graphsct import datasets
+from graphsct.nn import MODELS
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -52,6 +54,18 @@ def data():
 def seed():
     """The same random numbers for every test of a file that asks for them."""
     torch.manual_seed(0)
+
+
+@pytest.fixture
+def registry():
+    """For tests that register models or execute files: both are forgotten afterwards."""
+    known, modules = dict(MODELS), set(sys.modules)
+    yield
+    MODELS.clear()
+    MODELS.update(known)
+    for name in set(sys.modules) - modules:
+        if name.endswith(".py"):
+            del sys.modules[name]
 
 
 @pytest.fixture

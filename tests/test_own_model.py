@@ -20,6 +20,8 @@ from graphsct.training import ModelConfig, TrainConfig, build_seeds, run_seeds
 from graphsct.training.data import SplitData
 from graphsct.training.seeding import seeded
 
+pytestmark = pytest.mark.usefixtures("registry")
+
 FILE = """\
 import torch
 
@@ -63,18 +65,6 @@ SHORT = TrainConfig(epochs=5)
 
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-@pytest.fixture(autouse=True)
-def registry():
-    """The models and modules of before, at the end."""
-    known, modules = dict(MODELS), set(sys.modules)
-    yield
-    MODELS.clear()
-    MODELS.update(known)
-    for name in set(sys.modules) - modules:
-        if name.endswith(".py"):
-            del sys.modules[name]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_contents_have_a_line_for_each_command():
         assert f"─ {panel} ─" in result.stdout
         for name, line in lines.items():
             assert re.search(rf"│ {name} +{re.escape(line)} +│", result.stdout)
-    for code in ("0    good", "1    it failed", "2    wrong usage", "130  interrupted"):
+    for code in ("0    success", "1    failure", "2    wrong usage", "130  interrupted"):
         assert f" {code}" in result.stdout
 
 

@@ -11,7 +11,7 @@ from graphsct.nn.model_file import ModelSource, call_constructor, is_file, load_
 FILE = """
 from __future__ import annotations
 from dataclasses import dataclass
-from helper import NAME
+from naming import NAME
 from graphsct.nn import GCN
 
 @dataclass
@@ -26,16 +26,12 @@ def build(data): ...
 
 
 @pytest.fixture
-def file(tmp_path):
-    known = dict(MODELS)
-    (tmp_path / "helper.py").write_text("NAME = 'mine'\n")
+def file(tmp_path, registry):
+    (tmp_path / "naming.py").write_text("NAME = 'mine'\n")
     path = tmp_path / "my_model.py"
     path.write_text(FILE)
     yield path
-    MODELS.clear()
-    MODELS.update(known)
-    for name in ("helper", str(path)):
-        sys.modules.pop(name, None)
+    sys.modules.pop("naming", None)
 
 
 def test_a_file_and_a_name():
@@ -60,7 +56,7 @@ def test_a_file_that_changes_is_executed_again(file):
     first = load_model(f"{file}:Mine")
     file.write_text(FILE.replace('"Mine"', '"Ours"'))  # within a second, and of the same size
     assert (first.title, load_model(f"{file}:mine").title) == ("Mine", "Ours")
-    assert sorted(path.name for path in file.parent.glob("*.py*")) == ["helper.py", "my_model.py"]
+    assert sorted(path.name for path in file.parent.glob("*.py*")) == ["my_model.py", "naming.py"]
 
 
 def test_two_files_cannot_share_a_name(file):
