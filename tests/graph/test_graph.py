@@ -347,3 +347,21 @@ def test_any_undirected_graph_has_its_basis_in_the_eigenspace(pairs, extra, seed
     assert_close(q.T @ q, torch.eye(graph.num_components, dtype=torch.float64))
     ones = (torch.linalg.eigvalsh(graph.matrix.to_dense()) > 1 - 1e-12).sum()
     assert graph.num_components <= ones
+
+
+def test_kept_edges_have_the_operator_of_a_graph_without_the_others():
+    case = ZOO["weighted"]
+    graph = case.graph()
+    kept = torch.tensor([True, False, True, True])
+    thinned = graph.keep_edges(kept)
+    edge_index, edge_weight = case.inputs()
+    pairs = [(0, 1), (0, 2), (1, 2), (2, 3)]  # as edge_numbers counts them
+    stays = torch.tensor([kept[pairs.index((min(e), max(e)))] for e in edge_index.t().tolist()])
+    alone = Graph(edge_index[:, stays], case.num_nodes, edge_weight[stays], dtype=torch.float64)
+    x = torch.randn(case.num_nodes, 3, dtype=torch.float64)
+    assert_close(thinned.propagate(x), alone.propagate(x))
+    assert_close(thinned.pool(x), graph.pool(x))
+    assert thinned.num_edges == 3 and thinned.edge_index.shape == (2, 6)
+    for wrong in (thinned, graph):
+        with pytest.raises(GraphError, match=r"kept has shape \(3,\).*call keep_edges on that"):
+            wrong.keep_edges(torch.ones(3, dtype=torch.bool))

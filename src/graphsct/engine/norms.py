@@ -122,10 +122,11 @@ class BatchNorm(Node):
         self, x: Node, module: Any, weight: Weight, bias: Weight, variance: Tensor, mean: Tensor
     ) -> None:
         super().__init__(x.tape, [x], x.width)
-        self.rowwise = not x.tape.training
+        self.rowwise = self.overwrites = not x.tape.training
         self.weight, self.bias, self._module = weight, bias, module
         self._variance, self._mean = variance.view(-1), mean.view(-1)
-        self._factor, self._sum, self._scale = (torch.empty_like(self._mean) for _ in range(3))
+        rows = (torch.empty_like(self._mean) for _ in range(4))
+        self._factor, self._shift, self._scale, self._along = rows
 
     def keeps(self, x: Node) -> bool:
         return True
@@ -134,7 +135,7 @@ class BatchNorm(Node):
         x = self.inputs[0].head
         if not self.tape.training:
             do(self._fold)
-            do(torch.addcmul, self._sum, x, self._scale, out=self.head)
+            do(torch.addcmul, self._shift, x, self._scale, out=self.head)
             return
         self._add_products(do, x, x, self._factor)
         do(self._measure)
@@ -143,7 +144,7 @@ class BatchNorm(Node):
     def _fold(self) -> None:
         torch.add(self._variance, self._module.eps, out=self._scale)
         self._scale.rsqrt_().mul_(self.weight.row)
-        torch.addcmul(self.bias.row, self._mean, self._scale, value=-1, out=self._sum)
+        torch.addcmul(self.bias.row, self._mean, self._scale, value=-1, out=self._shift)
 
     def _measure(self) -> None:
         """From sums of squares to inverse deviations, and the variance into the running one."""
@@ -154,15 +155,16 @@ class BatchNorm(Node):
         torch.mul(self._factor, self.weight.row, out=self._scale)
 
     def backward(self, do: Program) -> None:
-        x, grad, along = self.inputs[0], self.gradient, self._sum
+        x, grad = self.inputs[0], self.gradient
+        do(torch.sum, grad, dim=0, out=self._shift)
+        self._add_products(do, grad, x.head, self._along)
         with self.bias.write_grad(do) as out:
-            do(torch.sum, grad, dim=0, out=out.view(-1))
-        self._add_products(do, grad, x.head, along)
+            do(out.view(-1).copy_, self._shift)
         with self.weight.write_grad(do) as out:
-            do(torch.mul, along, self._factor, out=out.view(-1))
-        do(self._shorten, along)
-        do(grad.mul_, self._scale)
-        do(torch.addcmul, grad, x.head, along, out=grad)
+            do(torch.mul, self._along, self._factor, out=out.view(-1))
+        do(self._project)
+        do(torch.addcmul, self._shift, grad, self._scale, out=grad)
+        do(torch.addcmul, grad, x.head, self._along, out=grad)
         x.take_grad(do, self)
 
     def _add_products(self, do: Program, a: Tensor, b: Tensor, out: Tensor) -> None:
@@ -172,13 +174,16 @@ class BatchNorm(Node):
         do(torch.sum, product, dim=0, out=out)
         do.arena.release(product)
 
-    def _shorten(self, along: Tensor) -> None:
-        """What the gradient loses along the centered features."""
-        along.mul_(self._scale).mul_(self._factor.square()).div_(-self.count)
+    def _project(self) -> None:
+        """What the gradient loses: its mean, and its part along the centered features."""
+        self._shift.mul_(self._scale).div_(-self.count)
+        self._along.mul_(self._scale).mul_(self._factor.square()).div_(-self.count)
 
 
 class RunningMean(Node):
     """An array less its mean over nodes, which is taken into a running mean.
+
+    It is read by a :class:`BatchNorm` alone, which gives it a gradient without a mean.
 
     Args:
         x: features
@@ -194,19 +199,15 @@ class RunningMean(Node):
         super().__init__(x.tape, [x], x.width)
         self._momentum, self._mean, self._batches = momentum, mean.view(-1), batches
 
-    def _subtract_mean(self, do: Program, x: Tensor, out: Tensor) -> Tensor:
+    def forward(self, do: Program) -> None:
+        x = self.inputs[0].head
         mean = do.scratch("mean", x.shape[1])
         do(torch.mean, x, 0, out=mean)
-        do(torch.sub, x, mean, out=out)
-        return mean
-
-    def forward(self, do: Program) -> None:
-        mean = self._subtract_mean(do, self.inputs[0].head, self.head)
+        do(torch.sub, x, mean, out=self.head)
         do(self._mean.lerp_, mean, self._momentum)
         do(self._batches.add_, 1)
 
     def backward(self, do: Program) -> None:
-        self._subtract_mean(do, self.gradient, self.gradient)
         self.inputs[0].take_grad(do, self)
 
 

@@ -67,6 +67,8 @@ class Graph:
         tensor([2., 3., 2., 1.])
     """
 
+    _lost_edges = False
+
     def __init__(
         self,
         edge_index: Any,
@@ -224,7 +226,13 @@ class Graph:
             A graph whose :meth:`propagate` uses the edges that are left, with their own degrees,
             and whose :meth:`pool` and :meth:`unpool` are those of this graph
         """
+        if self._lost_edges or kept.shape != (self.num_edges,):
+            raise GraphError(
+                f"kept has shape {tuple(kept.shape)}, expected one entry for each of the "
+                f"{self.num_edges} edges of a graph that has lost none; call keep_edges on that"
+            )
         graph = copy.copy(self)
+        graph._lost_edges = True
         values = kernels.reweigh(self.matrix, self.entry_weights, self.edge_numbers, kept)
         graph.matrix = torch.sparse_csr_tensor(
             self.matrix.crow_indices(),
