@@ -204,7 +204,7 @@ _RESULTS: tuple[Column[ResultRow], ...] = (
     Column("control", "{name:s}", right=False),
     *_ACCURACY,
     Column("best epoch", "{epoch:s}"),
-    Column("s a run", "{seconds:s}"),
+    Column("s per run", "{seconds:s}"),
 )
 
 
