@@ -123,5 +123,5 @@ def test_a_server_that_is_not_there_does_not_show_the_password(tmp_path):
 
 @pytest.mark.parametrize("url", ["sqlite:///mine.db", "mine"])
 def test_other_addresses_are_refused(url):
-    with pytest.raises(TrainingError, match=r"no PostgreSQL address, such as postgresql://user@"):
+    with pytest.raises(TrainingError, match=r"not a PostgreSQL address such as postgresql://user@"):
         search(TASK, trials=2, database=url, **FAST)
