@@ -35,12 +35,12 @@ def train(cell: Cell, data: Any, seed: int) -> float:
     for conv in model.convs:
         conv.bias = torch.nn.Parameter(torch.zeros(settings.model.hidden))
     config, split = replace(settings.train, seed=seed), split_of(data, seed)
-    return graphsct.fit(model, data, config, split=split, progress=False).test_accuracy
+    return graphsct.fit(model, data, config, split=split, progress=False).test_score
 
 
 def accuracies(cell: Cell, seeds: int) -> list[float]:
     """Those of the cell's first seeds."""
-    return [run["test_accuracy"] for run in cell.runs()[:seeds]]
+    return [run["test_score"] for run in cell.runs()[:seeds]]
 
 
 def show(name: str, ours: list[float], others: list[float]) -> None:
@@ -66,11 +66,11 @@ def main() -> None:
     data = graphsct.datasets.load(cell.key.dataset, normalize=cell.settings.normalize)
     lines = arguments.out.read_text().splitlines() if arguments.out.exists() else []
     rows = [json.loads(line) for line in lines]
-    biased = {row["seed"]: row["test_accuracy"] for row in rows if row["cell"] == arguments.cell}
+    biased = {row["seed"]: row["test_score"] for row in rows if row["cell"] == arguments.cell}
     for seed in range(arguments.seeds):
         if seed not in biased:
             biased[seed] = train(cell, data, seed)
-            row = {"cell": arguments.cell, "seed": seed, "test_accuracy": biased[seed]}
+            row = {"cell": arguments.cell, "seed": seed, "test_score": biased[seed]}
             with arguments.out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
     bias = [biased[seed] for seed in range(arguments.seeds)]

@@ -169,14 +169,15 @@ def test_a_stored_cell_stays_the_same_file(tmp_path):
     assert path.read_bytes() == (PACKAGED / f"{key.name}.json").read_bytes()
 
 
-def test_files_of_earlier_versions_are_written_as_they_were_read():
+def test_files_of_earlier_versions_are_written_as_they_were_read_by_new_names():
+    texts = {name: (EARLIER / f"{name}.json").read_text() for name in ("best", "run", "partition")}
     best, run, partition = (
-        json.loads((EARLIER / f"{name}.json").read_text()) for name in ("best", "run", "partition")
+        json.loads(text.replace("_accuracy", "_score")) for text in texts.values()
     )
-    found = Found.from_dict(best)  # which ignores the versions
+    found = Found.from_dict(json.loads(texts["best"]))  # which ignores the versions
     assert json.dumps(found.to_dict() | {"versions": best["versions"]}) == json.dumps(best)
     history = [dict(zip(Epoch._fields, (1, 1.0, 1.0, 0.5, 0.5), strict=True))]
-    trained = Run.from_dict({**run, "history": history})
+    trained = Run.from_dict({**json.loads(texts["run"]), "history": history})
     assert trained.history == (Epoch(1, 1.0, 1.0, 0.5, 0.5),)
     assert json.dumps(trained.to_dict()) == json.dumps({**run, "backend": None})
     assert json.dumps(Layout.read(EARLIER).to_dict()) == json.dumps(partition)

@@ -30,6 +30,9 @@ __all__ = ["Record", "check_types"]
 
 Hook = Callable[[Any, Any], Any]
 
+#: Keys in files of earlier versions, with their names in this one.
+_EARLIER = {f"{part}_accuracy": f"{part}_score" for part in ("train", "val", "test")}
+
 
 @dataclass(frozen=True)
 class _Format:
@@ -203,12 +206,18 @@ def _from(kinds: Any, read: Hook) -> Hook:
     return structure
 
 
+def _current(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by their names in this version."""
+    return {_EARLIER.get(key, key): value for key, value in values.items()}
+
+
 def _structure_record(kind: type[Record], converter: Converter) -> Hook:
     form = kind._format
     read = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=form.strict)
     flat = {name: _names(hint) for name, hint in get_type_hints(kind).items() if name in form.flat}
 
     def structure(values: Any, _: Any) -> Any:
+        values = _current(values)
         for name, own in flat.items():
             inner = {key: values[key] for key in own if key in values}
             values = {k: v for k, v in values.items() if k not in own} | {name: inner}
@@ -218,9 +227,8 @@ def _structure_record(kind: type[Record], converter: Converter) -> Hook:
 
 
 def _structure_named_tuple(kind: Any, converter: Converter) -> Hook:
-    return _from(
-        Mapping, namedtuple_dict_structure_factory(kind, converter, "from_converter", True)
-    )
+    read = namedtuple_dict_structure_factory(kind, converter, "from_converter", True)
+    return _from(Mapping, lambda values, _: read(_current(values), kind))
 
 
 def _structure_tuple(kind: Any, converter: Converter) -> Hook:

@@ -60,7 +60,7 @@ def test_the_chosen_epoch_and_the_last():
     line = ("--hidden", 8, "--epochs", 60, "--learning-rate", 0.1, "--json")
     chosen, last = (json.loads(run(*line, *more).stdout) for more in ((), ("--last",)))
     assert chosen["run"]["best_epoch"] < 60
-    assert chosen["run"]["test_accuracy"] == last["run"]["test_accuracy"]
+    assert chosen["run"]["test_score"] == last["run"]["test_score"]
     assert chosen["layers"][0]["norm"] != last["layers"][0]["norm"]
 
 
@@ -72,7 +72,7 @@ def test_remedies_are_tried_when_asked():
     assert names[0] == "as it is"
     assert {"residual", "identity", "shallower"} <= set(names)
     assert all(len(effect["test"]) == 2 for effect in found["effects"])
-    assert found["effects"][0]["train"]["select"] == "val_accuracy"
+    assert found["effects"][0]["train"]["select"] == "val_score"
 
 
 def test_files_are_written(tmp_path):

@@ -15,7 +15,7 @@ def run(*arguments):
 @pytest.fixture
 def figures(tmp_path):
     folder = tmp_path / "figures"
-    head = "model,start,conv_weight_decay,test_accuracy,layer,dimension,smoothness,dead,epoch"
+    head = "model,start,conv_weight_decay,test_score,layer,dimension,smoothness,dead,epoch"
     row = "GCN,glorot,0.0,0.5,14,0,0.9,0,0"
     for number in FIGURES:
         write_text(folder / f"figure{number}.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")

@@ -30,7 +30,7 @@ def real():
 @pytest.fixture
 def texas(real, tmp_path):
     model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
-    settings = CellSettings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    settings = CellSettings(model, TrainConfig(epochs=5, select="val_score"))
     return write_cell(tmp_path / "out", Cell(KEY, settings))
 
 
@@ -110,7 +110,7 @@ def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
 
 def test_a_term_is_measured_once(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8, activation="leaky_relu")
-    settings = CellSettings(model, TrainConfig(epochs=5, select="val_accuracy"))
+    settings = CellSettings(model, TrainConfig(epochs=5, select="val_score"))
     key = KEY._replace(control="pooled")
     write_cell(tmp_path / "out", Cell(key, settings))
     of_it = {"of": key.name, "allowed": {"trials": 3}}

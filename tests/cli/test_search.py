@@ -39,7 +39,7 @@ def test_it_prints_the_best_and_train_takes_it(out, tmp_path):
     assert config["train"]["learning_rate"] == best["train"]["learning_rate"]
     assert config["data"]["normalize"] == best["normalize"]
     results = json.loads((tmp_path / "t" / "results.json").read_text())
-    mean = sum(row["val_accuracy"] for row in results["seeds"]) / 2
+    mean = sum(row["val_score"] for row in results["seeds"]) / 2
     assert mean == pytest.approx(best["score"], abs=1e-6)  # the same two seeds
 
 

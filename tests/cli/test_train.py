@@ -60,7 +60,7 @@ def test_json_is_one_object_with_the_promised_names(out):
     assert {"history", "seeds", "test_mean", "test_std", "without_control"} <= set(found)
     assert len(found["history"]) == len(found["seeds"]) == 2
     assert [record["epoch"] for record in found["history"][0]] == [1, 2, 3, 4, 5, 6]
-    accuracies = [row["test_accuracy"] for row in found["seeds"]]
+    accuracies = [row["test_score"] for row in found["seeds"]]
     assert found["test_mean"] == pytest.approx(sum(accuracies) / 2)
     assert found["train"]["select"] == "val_loss"
     assert found["without_control"]["model"]["control"] is None
@@ -93,7 +93,7 @@ def test_an_existing_folder_is_refused_resumed_or_replaced(out):
 def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
     assert (
         run(
-            *FAST, "--control", "pooled", "--select", "val_accuracy", "--normalize", "--out", out
+            *FAST, "--control", "pooled", "--select", "val_score", "--normalize", "--out", out
         ).exit_code
         == 0
     )

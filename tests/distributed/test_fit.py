@@ -59,7 +59,7 @@ def test_a_run_is_that_of_one_process(workers, tmp_path, world, split):
         model = build(data, **settings)
         expected = fit_alone(model, data, CONFIG, split=split)
         for run, weights in (answer[name] for answer in answers):
-            assert run.test_accuracy == pytest.approx(expected.test_accuracy)
+            assert run.test_score == pytest.approx(expected.test_score)
             assert (run.backend, expected.backend) == ("distributed", "engine")
             assert run.best_epoch == expected.best_epoch
             for ours, theirs in zip(run.history, expected.history, strict=True):
@@ -99,7 +99,7 @@ def stop_and_go_on(folder, place):
         again = build(part, **settings)
         assert fit(again, part, CONFIG, folder=own, callbacks=[stop_at(1)]) == run
         assert exact(again) == exact(whole)
-    return run.test_accuracy
+    return run.test_score
 
 
 def test_resuming_is_bit_for_bit(workers, tmp_path):

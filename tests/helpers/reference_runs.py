@@ -79,9 +79,9 @@ def summary(run, model):
     return {
         "train_loss": [epoch.train_loss.hex() for epoch in run.history],
         "val_loss": [epoch.val_loss.hex() for epoch in run.history],
-        "val_accuracy": [epoch.val_accuracy.hex() for epoch in run.history],
+        "val_accuracy": [epoch.val_score.hex() for epoch in run.history],
         "best_epoch": run.best_epoch,
-        "test_accuracy": run.test_accuracy.hex(),
+        "test_accuracy": run.test_score.hex(),
         "weights": digest.hexdigest(),
     }
 
@@ -103,9 +103,7 @@ def zoo_runs():
                     torch.manual_seed(seed)
                     return build(*own, activation=activation, **rates)
 
-                config = TrainConfig(
-                    epochs=6, seed=1, conv_weight_decay=1e-3, select="val_accuracy"
-                )
+                config = TrainConfig(epochs=6, seed=1, conv_weight_decay=1e-3, select="val_score")
                 model = make(1)
                 run = graphsct.fit(model, data, config, progress=False)
                 yield f"{name}/{kind}/{control}/fit", summary(run, model)

@@ -11,7 +11,7 @@ from graphsct.paper.tables.experiment import TrainedExperiment
 from graphsct.training import ModelConfig, TrainConfig
 
 
-def result(seed, accuracy, select="val_accuracy"):
+def result(seed, accuracy, select="val_score"):
     values = (select, seed, None, accuracy, 0.8, 0.5, 20, 40, 1.5)
     return dict(zip(RESULT, values, strict=True))
 
@@ -19,7 +19,7 @@ def result(seed, accuracy, select="val_accuracy"):
 KEY = Key("cora", "gcn", "pooled", 16)
 CELL = Cell(
     KEY,
-    CellSettings(ModelConfig("gcn", "pooled", 16), TrainConfig(epochs=40, select="val_accuracy")),
+    CellSettings(ModelConfig("gcn", "pooled", 16), TrainConfig(epochs=40, select="val_score")),
     {"trials": 3, "allowed": {"trials": 5, "seconds": None}},
     (result(0, 0.5), result(1, 0.75), result(0, 0.25, "val_loss")),
     "graphsct reproduce table1",
@@ -84,7 +84,7 @@ def test_packaged_cells_are_complete_and_of_the_paper(path):
     assert (model.model, model.control) == cell.key[1:3]
     assert cell.key.depth in (None, model.depth)
     assert cell.key.activation in (None, model.activation)
-    assert cell.settings.train.select == cell.found["select"] == "val_accuracy"
+    assert cell.settings.train.select == cell.found["select"] == "val_score"
     for rule in cell.settings.rules:
         seeds = [run["seed"] for run in cell.runs(rule)]
         assert seeds == list(range(len(seeds))) and len(seeds) >= 10

@@ -24,21 +24,21 @@ def test_every_rule_and_depth_with_and_without_control(study):
     assert list(study.found) == [
         ("val_loss", 2),
         ("val_loss", 3),
-        ("val_accuracy", 2),
-        ("val_accuracy", 3),
+        ("val_score", 2),
+        ("val_score", 3),
     ]
-    config = TrainConfig(epochs=8, select="val_accuracy")
+    config = TrainConfig(epochs=8, select="val_score")
     expected = run_seeds(ModelConfig(hidden=16, depth=3), datasets.demo(), config, range(2))
-    plain = study.found["val_accuracy", 3].without
+    plain = study.found["val_score", 3].without
     assert [run.history for run in plain.runs] == [run.history for run in expected.runs]
-    assert study.found["val_accuracy", 3].results.model.control == MODEL.control == "pooled"
+    assert study.found["val_score", 3].results.model.control == MODEL.control == "pooled"
 
 
 def test_columns_hold_every_run(study):
     columns = study.columns()
     assert {len(column) for column in columns.values()} == {2 * 2 * 2 * 2}
     first = study.found["val_loss", 2].results.runs[1]
-    assert columns["test_accuracy"][1] == first.test_accuracy
+    assert columns["test_score"][1] == first.test_score
     assert (columns["control"][1], columns["control"][2]) == ("pooled", "none")
 
 

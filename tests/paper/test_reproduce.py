@@ -18,7 +18,7 @@ from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
 
 SHALLOW, DEEP = Key("demo", "gcn", None, 2), Key("demo", "gcn", "pooled", 16)
-TRAIN = TrainConfig(epochs=6, select="val_accuracy")
+TRAIN = TrainConfig(epochs=6, select="val_score")
 KNOWN = {
     SHALLOW: Cell(SHALLOW, CellSettings(ModelConfig(hidden=8), TRAIN)),
     DEEP: Cell(DEEP, CellSettings(ModelConfig(control="pooled", depth=16, hidden=8), TRAIN)),
@@ -46,15 +46,15 @@ def run(tmp_path):
 def test_runs_are_those_of_run_seeds_and_deep_cells_have_both_rules(run, tmp_path):
     shallow, deep = (outcome.cell for outcome in run())
     assert [(r["select"], r["seed"]) for r in shallow.results] == [
-        ("val_accuracy", 0),
-        ("val_accuracy", 1),
+        ("val_score", 0),
+        ("val_score", 1),
     ]
-    assert [r["select"] for r in deep.results] == ["val_accuracy"] * 2 + ["val_loss"] * 2
+    assert [r["select"] for r in deep.results] == ["val_score"] * 2 + ["val_loss"] * 2
     expected = run_seeds(
         deep.settings.model, datasets.demo(), replace(TRAIN, select="val_loss"), range(2)
     )
     for result, made in zip(deep.runs("val_loss"), expected.runs, strict=True):
-        assert result["test_accuracy"] == made.test_accuracy
+        assert result["test_score"] == made.test_score
         assert result["best_epoch"] == made.best_epoch
     assert read_cells(tmp_path / "out") == {SHALLOW: shallow, DEEP: deep}
     assert deep.command == (
@@ -77,12 +77,12 @@ def test_a_cell_that_is_done_is_not_run_again_and_more_seeds_are_added(run, tmp_
 
 def test_of_known_cells_the_settings_are_taken_and_not_the_results(run, tmp_path):
     (first,) = run([SHALLOW])
-    wrong = tuple({**result, "test_accuracy": 0.0} for result in first.cell.results)
+    wrong = tuple({**result, "test_score": 0.0} for result in first.cell.results)
     (tmp_path / "out" / f"{SHALLOW.name}.json").unlink()
     (again,) = run([SHALLOW], known={SHALLOW: replace(first.cell, results=wrong)})
     assert again.new
     found, expected = again.cell.results, first.cell.results
-    assert [row["test_accuracy"] for row in found] == [row["test_accuracy"] for row in expected]
+    assert [row["test_score"] for row in found] == [row["test_score"] for row in expected]
 
 
 def test_one_cell_that_fails_does_not_stop_the_others(run):
@@ -163,7 +163,7 @@ def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     allowed = {"trials": 1, "seconds": None, "max_hidden": None, "finalists": 0}
     assert first.cell.found["allowed"] == allowed
     assert first.cell.found["trials"] == 1
-    assert first.cell.settings.train.select == first.cell.found["select"] == "val_accuracy"
+    assert first.cell.settings.train.select == first.cell.found["select"] == "val_score"
     (again,) = run([SHALLOW], known={}, trials=1)
     assert not again.new
     (more,) = run([SHALLOW], known={}, trials=2)
@@ -250,7 +250,7 @@ def test_a_given_activation_takes_the_other_settings_from_where_it_was_searched(
 
 
 def test_of_somebody_else_s_cell_only_settings_are_borrowed(run, searched):
-    theirs = replace(searched, results=({"select": "val_accuracy", "seed": 0},))
+    theirs = replace(searched, results=({"select": "val_score", "seed": 0},))
     leaky = run([with_activation("leaky_relu")], known={searched.key: theirs})[0].cell
     assert len(leaky.results) == 2 and leaky.results[0]["epochs"] == 6
 

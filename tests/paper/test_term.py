@@ -15,7 +15,7 @@ from graphsct.paper.term import measure_terms, read_terms
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
 
-TRAIN = TrainConfig(epochs=6, select="val_accuracy")
+TRAIN = TrainConfig(epochs=6, select="val_score")
 POOLED = Cell(
     Key("demo", "gcn", "pooled", 2), CellSettings(ModelConfig(control="pooled", hidden=8), TRAIN)
 )
@@ -39,7 +39,7 @@ def test_the_models_are_those_of_the_cell(measure, tmp_path):
         expected = run_seeds(cell.settings.model, datasets.demo(), TRAIN, range(2)).runs
         assert [run["seed"] for run in term.runs] == [0, 1]
         for run, other in zip(term.runs, expected, strict=True):
-            assert run["accuracy"]["with_term"] == other.test_accuracy
+            assert run["accuracy"]["with_term"] == other.test_score
             assert run["best_epoch"]["with_term"] == other.best_epoch
             assert [layer["layer"] for layer in run["layers"]] == [
                 *range(1, cell.settings.model.depth + 1)
@@ -145,4 +145,4 @@ def test_after_ctrl_c_it_goes_on_and_comes_to_the_same(measure, tmp_path):
     (found,) = measure(cell)
     expected = run_seeds(cell.settings.model, datasets.demo(), train, range(2)).runs
     for run, other in zip(found.term.runs, expected, strict=True):
-        assert run["accuracy"]["with_term"] == pytest.approx(other.test_accuracy, abs=0.02)
+        assert run["accuracy"]["with_term"] == pytest.approx(other.test_score, abs=0.02)

@@ -11,7 +11,7 @@ from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
-TRAIN = TrainConfig(epochs=130, patience=130, select="val_accuracy")
+TRAIN = TrainConfig(epochs=130, patience=130, select="val_score")
 MODEL = ModelConfig(hidden=8)
 
 
@@ -59,7 +59,7 @@ def test_a_score_is_the_mean_of_what_fit_validates(data, blind):
                 made = model.build(data)
             alone.append(fit(made, data, replace(TRAIN, seed=seed), progress=False))
         score = judge.scores[number]
-        assert score.val_accuracy == pytest.approx(fmean(run.val_accuracy for run in alone))
+        assert score.val_score == pytest.approx(fmean(run.val_score for run in alone))
         assert score.val_loss == pytest.approx(fmean(run.val_loss for run in alone), rel=1e-3)
         assert score.seconds > 0
 
@@ -84,7 +84,7 @@ def test_the_hopeless_and_the_diverged_leave_the_others(blind):
     assert list(judge.scores) == [0]
     alone = Judge()
     evaluate(trials[:1], blind, alone)
-    assert judge.scores[0].val_accuracy == pytest.approx(alone.scores[0].val_accuracy, abs=0.02)
+    assert judge.scores[0].val_score == pytest.approx(alone.scores[0].val_score, abs=0.02)
 
 
 def test_it_stops_when_asked_and_tells_nothing(blind):
@@ -110,5 +110,5 @@ def test_models_that_do_not_fit_the_engine_are_scored_too(data, blind, change):
         with seeded(seed):
             made = model.build(data)
         alone.append(fit(made, data, replace(short, seed=seed), progress=False))
-    assert judge.scores[0].val_accuracy == fmean(run.val_accuracy for run in alone)
+    assert judge.scores[0].val_score == fmean(run.val_score for run in alone)
     assert judge.scores[0].val_loss == fmean(run.val_loss for run in alone)

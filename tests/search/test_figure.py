@@ -8,7 +8,7 @@ from graphsct.search.figure import Trials, draw_search, write_search
 
 
 def row(trial, state, accuracy, loss, **chosen):
-    numbers = {"val_accuracy": accuracy, "val_loss": loss, "best_epoch": 9.0, "seconds": 1.0}
+    numbers = {"val_score": accuracy, "val_loss": loss, "best_epoch": 9.0, "seconds": 1.0}
     return {"trial": trial, "state": state, **numbers, "depth": 2, **chosen}
 
 
@@ -23,26 +23,26 @@ ROWS = [
 
 
 def test_only_what_was_chosen_in_two_ways_is_a_setting():
-    trials = Trials(ROWS, "val_accuracy")
+    trials = Trials(ROWS, "val_score")
     assert trials.settings == {
         "dropout": [0.1, 0.5, 0.6],
         "activation": ["leaky_relu", "relu"],
     }
 
 
-@pytest.mark.parametrize(("select", "best"), [("val_accuracy", 4), ("val_loss", 5)])
+@pytest.mark.parametrize(("select", "best"), [("val_score", 4), ("val_loss", 5)])
 def test_the_best_is_that_of_the_search(select, best):
     assert Trials(ROWS, select).best["trial"] == best
 
 
 def test_the_finals_decide_and_are_drawn():
     rows = [
-        {**each, "final_val_accuracy": finals.get(each["trial"]), "final_val_loss": 0.5}
+        {**each, "final_val_score": finals.get(each["trial"]), "final_val_loss": 0.5}
         for each, finals in ((row, {4: 0.72, 5: 0.74}) for row in ROWS)
     ]
-    trials = Trials(rows, "val_accuracy")
+    trials = Trials(rows, "val_score")
     assert trials.best["trial"] == 5
-    assert "final_val_accuracy" not in trials.settings
+    assert "final_val_score" not in trials.settings
     with styled():
         canvas = draw_search(trials)
     drawn = {dots.get_label(): dots for dots in canvas.axes[0].collections}
@@ -52,7 +52,7 @@ def test_the_finals_decide_and_are_drawn():
 
 @pytest.mark.parametrize(
     ("select", "line"),
-    [("val_accuracy", [70, 80, 80, 80]), ("val_loss", [0.9, 0.8, 0.7, 0.6])],
+    [("val_score", [70, 80, 80, 80]), ("val_loss", [0.9, 0.8, 0.7, 0.6])],
 )
 def test_the_best_so_far_and_a_panel_for_each_setting(select, line):
     with styled():
@@ -69,7 +69,7 @@ def test_a_panel_has_the_trials_in_which_the_setting_is_felt():
     slopes = {2: {"negative_slope": 0.1}, 5: {"negative_slope": 0.3}}
     rows = [{**each, **slopes.get(each["trial"], {})} for each in ROWS]
     with styled():
-        panel = draw_search(Trials(rows, "val_accuracy")).axes[-1]
+        panel = draw_search(Trials(rows, "val_score")).axes[-1]
     assert panel.get_title() == "negative slope"
     dots = [dots.get_offsets() for dots in panel.collections if len(dots.get_offsets())]
     assert [points[:, 1].tolist() for points in dots] == [[80, 75]]  # the best is without a slope
@@ -77,15 +77,15 @@ def test_a_panel_has_the_trials_in_which_the_setting_is_felt():
 
 def test_trials_off_the_scale_are_counted():
     with styled():
-        canvas = draw_search(Trials(ROWS, "val_accuracy"))
+        canvas = draw_search(Trials(ROWS, "val_score"))
     assert canvas.axes[0].get_title(loc="left") == "1 worse trials are off the scale"
 
 
 def test_files(tmp_path):
     write_jsonl(tmp_path / "trials.jsonl", ROWS)
-    write_json(tmp_path / "best.json", {"task": {"select": "val_accuracy"}})
+    write_json(tmp_path / "best.json", {"task": {"select": "val_score"}})
     paths = write_search(tmp_path)
     assert [path.name for path in paths] == ["search.png", "search.svg", "search.csv"]
     with paths[2].open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["val_accuracy"] for row in rows][2:4] == ["0.8", ""]
+    assert [row["val_score"] for row in rows][2:4] == ["0.8", ""]

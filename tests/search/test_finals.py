@@ -21,7 +21,7 @@ def rows_of(folder):
 
 def finals_of(folder):
     """Scores in the finals by the number of the trial."""
-    scores = {row["trial"]: row["final_val_accuracy"] for row in rows_of(folder)}
+    scores = {row["trial"]: row["final_val_score"] for row in rows_of(folder)}
     return {number: score for number, score in scores.items() if score is not None}
 
 
@@ -35,11 +35,11 @@ class Seen:
         self.score = score
 
 
-@pytest.mark.parametrize("select", ["val_accuracy", "val_loss"])
+@pytest.mark.parametrize("select", ["val_score", "val_loss"])
 def test_the_best_trials_get_more_runs_and_the_best_of_these_is_taken(tmp_path, select):
     task = replace(TASK, select=select)
     found = search(task, trials=8, finalists=3, storage=tmp_path, **FAST)
-    sign = -1 if select == "val_accuracy" else 1
+    sign = -1 if select == "val_score" else 1
     rows = sorted(rows_of(tmp_path), key=lambda row: sign * row[select])
     finals = [row for row in rows if row[f"final_{select}"] is not None]
     assert len(finals) == found.finalists == 3
@@ -69,7 +69,7 @@ def test_more_finalists_leave_the_others_as_they_are(tmp_path):
 def test_trials_that_come_later_get_into_the_finals_without_being_asked(tmp_path):
     search(TASK, trials=2, finalists=2, storage=tmp_path, **FAST)
     found = search(TASK, trials=10, storage=tmp_path, **FAST)
-    rows = sorted(rows_of(tmp_path), key=lambda row: (-row["val_accuracy"], row["val_loss"]))
+    rows = sorted(rows_of(tmp_path), key=lambda row: (-row["val_score"], row["val_loss"]))
     assert {row["trial"] for row in rows[:2]} <= set(finals_of(tmp_path))
     assert found.score == max(finals_of(tmp_path).values())
 

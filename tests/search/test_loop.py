@@ -25,10 +25,10 @@ def tried(folder):
 def test_it_finds_what_its_trials_gave_and_writes_it_down(tmp_path):
     found = search(TASK, trials=6, storage=tmp_path, **FAST)
     assert (found.trials, found.seeds_per_trial, found.interrupted) == (6, 2, False)
-    assert (found.train.epochs, found.train.select) == (12, "val_accuracy")
+    assert (found.train.epochs, found.train.select) == (12, "val_score")
     rows = tried(tmp_path)
     assert len(rows) == 6
-    assert found.score == max(row["val_accuracy"] for row in rows)
+    assert found.score == max(row["val_score"] for row in rows)
     written = json.loads((tmp_path / "best.json").read_text())
     assert Found.from_dict(written) == found
     assert "torch" in written["versions"]
@@ -36,7 +36,7 @@ def test_it_finds_what_its_trials_gave_and_writes_it_down(tmp_path):
 
 def test_whether_rows_sum_to_one_is_tried_unless_it_is_said(tmp_path):
     found = search(TASK, trials=8, storage=tmp_path / "open", **FAST)
-    best = max(tried(tmp_path / "open"), key=lambda row: (row["val_accuracy"], -row["val_loss"]))
+    best = max(tried(tmp_path / "open"), key=lambda row: (row["val_score"], -row["val_loss"]))
     assert {row["normalize"] for row in tried(tmp_path / "open")} == {False, True}
     assert found.normalize is best["normalize"]
     said = search(replace(TASK, normalize=True), trials=2, storage=tmp_path / "said", **FAST)
@@ -61,7 +61,7 @@ def test_a_study_in_parts_is_the_whole_study(tmp_path):
     assert tried(parts) == tried(whole)
 
 
-@pytest.mark.parametrize("select", ["val_accuracy", "val_loss"])
+@pytest.mark.parametrize("select", ["val_score", "val_loss"])
 def test_labels_of_test_nodes_change_nothing(tmp_path, select):
     task = replace(TASK, select=select)
     data = datasets.demo()
@@ -83,7 +83,7 @@ def test_other_settings_are_refused_and_harm_nothing(tmp_path):
     search(TASK, trials=2, storage=tmp_path, **FAST)
     before = (tmp_path / "journal.jsonl").read_bytes()
     for change, message in [
-        ({"task": replace(TASK, select="val_loss")}, r"task\.select is 'val_accuracy' there"),
+        ({"task": replace(TASK, select="val_loss")}, r"task\.select is 'val_score' there"),
         ({"epochs": 13}, "epochs is 12 there, 13 here"),
         ({"runs": 3}, "runs is 2 there, 3 here"),
         ({"task": replace(TASK, max_hidden=32)}, r"space\.hidden is \[16\] there"),

@@ -8,7 +8,7 @@ from graphsct.search.progress import SearchProgress
 
 
 class Study:
-    select = "val_accuracy"
+    select = "val_score"
 
     def __init__(self, trials, best):
         self.trials, self.best = trials, best
@@ -70,5 +70,5 @@ def test_a_terminal_sees_trials_the_best_and_the_time_left(monkeypatch):
 
 
 def test_scores():
-    assert progress.show_score(0.5, "val_accuracy") == "50.00 %"
+    assert progress.show_score(0.5, "val_score") == "50.00 %"
     assert progress.show_score(0.5, "val_loss") == "0.5000"

@@ -17,13 +17,13 @@ CHOICES = {
 FIRST = {"learning_rate": 0.01, "dropout": 0.3, "activation": "relu"}
 
 
-def make(journal=None, select="val_accuracy", identity=None, choices=CHOICES, first=(FIRST,)):
+def make(journal=None, select="val_score", identity=None, choices=CHOICES, first=(FIRST,)):
     identity = {"task": "this"} if identity is None else identity
     return Study(identity, choices, first, select=select, seed=0, journal=journal)
 
 
 def score(accuracy, loss=1.0):
-    return Score(val_accuracy=accuracy, val_loss=loss, best_epoch=10.0, seconds=2.0)
+    return Score(val_score=accuracy, val_loss=loss, best_epoch=10.0, seconds=2.0)
 
 
 def one(study, limit=100):
@@ -74,14 +74,14 @@ def test_groups_and_the_limit():
 
 
 @pytest.mark.parametrize(
-    ("select", "expected"), [("val_accuracy", (0.8, 0.5)), ("val_loss", (0.7, 0.4))]
+    ("select", "expected"), [("val_score", (0.8, 0.5)), ("val_loss", (0.7, 0.4))]
 )
 def test_the_best_and_how_ties_are_broken(select, expected):
     study = make(select=select)
     for values in [(0.8, 0.6), (0.8, 0.5), (0.7, 0.4), (0.6, 0.4)]:
         study.done(one(study), score(*values))
     best = study.best().user_attrs
-    assert (best["val_accuracy"], best["val_loss"]) == expected
+    assert (best["val_score"], best["val_loss"]) == expected
     assert study.best_score() == best[select]
 
 
@@ -126,7 +126,7 @@ def test_there_are_no_finals_while_a_trial_is_under_way():
     assert len(study.finalists(2)) == 2
 
 
-@pytest.mark.parametrize(("select", "worst"), [("val_accuracy", 0.0), ("val_loss", math.inf)])
+@pytest.mark.parametrize(("select", "worst"), [("val_score", 0.0), ("val_loss", math.inf)])
 def test_a_trial_that_diverged_is_the_worst_and_never_the_best(select, worst):
     study = make(select=select)
     study.diverged(one(study), 1.0)
@@ -159,10 +159,10 @@ def test_the_worst_quarter_is_given_up_at_a_rung_and_kept_in_the_rows():
 
 def test_another_study_in_the_same_folder_is_refused(tmp_path):
     with Journal(tmp_path) as journal:
-        make(journal, identity={"task": {"select": "val_accuracy"}})
+        make(journal, identity={"task": {"select": "val_score"}})
     with Journal(tmp_path) as journal:
-        make(journal, identity={"task": {"select": "val_accuracy"}})
-        message = r"task\.select is 'val_accuracy' there, 'val_loss' here\. Resume with the same"
+        make(journal, identity={"task": {"select": "val_score"}})
+        message = r"task\.select is 'val_score' there, 'val_loss' here\. Resume with the same"
         with pytest.raises(TrainingError, match=message):
             make(journal, identity={"task": {"select": "val_loss"}})
 

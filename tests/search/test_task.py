@@ -11,7 +11,7 @@ TASK = Task("cora", "gcnii", "gated", 16)
 FOUND = Found(
     task=TASK,
     model=ModelConfig(model="gcnii", control="gated", depth=16, alpha=0.1),
-    train=TrainConfig(select="val_accuracy"),
+    train=TrainConfig(select="val_score"),
     normalize=True,
     score=0.8,
     trials=20,

@@ -53,7 +53,7 @@ def half_done(data, folder, epoch=17, **settings):
 
 
 @pytest.mark.parametrize("model", ["gcn", "gcnii", "egnn"])
-@pytest.mark.parametrize("select", ["val_loss", "val_accuracy"])
+@pytest.mark.parametrize("select", ["val_loss", "val_score"])
 def test_resuming_is_bit_for_bit(data, tmp_path, model, select):
     config = TrainConfig(epochs=40, checkpoint_every=5, select=select, patience=10)
     whole = build(model=model)
@@ -65,7 +65,7 @@ def test_resuming_is_bit_for_bit(data, tmp_path, model, select):
     run = fit(resumed, data, config, folder=tmp_path, callbacks=[seen.append])
     assert seen[0].epoch == 6
     assert run.history == expected.history
-    assert (run.test_accuracy, run.best_epoch) == (expected.test_accuracy, expected.best_epoch)
+    assert (run.test_score, run.best_epoch) == (expected.test_score, expected.best_epoch)
     assert exact(resumed) == exact(whole)
 
 
@@ -75,7 +75,7 @@ def test_a_folder_holds_the_result_when_the_run_is_over(data, tmp_path):
     names = {path.name for path in tmp_path.iterdir()}
     assert names - {".lock"} == {"run.json", "history.jsonl", "weights.safetensors"}
     content = json.loads((tmp_path / "run.json").read_text())
-    assert content["test_accuracy"] == run.test_accuracy
+    assert content["test_score"] == run.test_score
     assert content["config"] == CONFIG.to_dict()
     assert content["versions"]["torch"] == torch.__version__
     lines = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
@@ -205,7 +205,7 @@ def test_a_run_that_was_killed_after_its_last_epoch_trains_no_more(
     model = build()
     run = fit(model, data, config, folder=tmp_path, callbacks=[stop_at(1)])
     assert run.history == expected.history
-    assert run.test_accuracy == expected.test_accuracy
+    assert run.test_score == expected.test_score
     assert (tmp_path / "run.json").is_file()
 
 
@@ -304,7 +304,7 @@ def test_kill_9_at_any_moment_changes_nothing(data, tmp_path):
     resumed = build(norm=None)
     run = fit(resumed, data, config, folder=tmp_path, callbacks=[stop_at(1)])  # only reads it
     assert run.history == expected.history
-    assert run.test_accuracy == expected.test_accuracy
+    assert run.test_score == expected.test_score
     assert exact(resumed) == exact(whole)
 
 

@@ -25,8 +25,7 @@ def test_the_same_model_with_and_without(data, tmp_path):
     plain = run_seeds(ModelConfig(hidden=8), data, CONFIG, range(3))
     assert [run.history for run in found.without.runs] == [run.history for run in plain.runs]
     assert found.differences == [
-        a.test_accuracy - b.test_accuracy
-        for a, b in zip(found.results.runs, plain.runs, strict=True)
+        a.test_score - b.test_score for a, b in zip(found.results.runs, plain.runs, strict=True)
     ]
     written = json.loads((tmp_path / "results.json").read_text())
     assert written == json.loads(json.dumps(found.to_dict()))
@@ -103,7 +102,7 @@ def test_an_interrupted_run_is_kept_but_not_averaged(data, tmp_path):
             MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False, resume=True
         )
     assert [run.interrupted for run in found.results.runs] == [False, False, True, True]
-    first = [run.test_accuracy for run in found.results.runs[:2]]
+    first = [run.test_score for run in found.results.runs[:2]]
     assert found.results.test_mean == sum(first) / 2
     written = json.loads((tmp_path / "results.json").read_text())
     assert [row["interrupted"] for row in written["seeds"]] == [False, False, True, True]

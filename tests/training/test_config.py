@@ -13,7 +13,7 @@ from graphsct.training import ModelConfig, TrainConfig, run_seeds
     "config",
     [
         TrainConfig(),
-        TrainConfig(epochs=7, select="val_accuracy", learning_rate=1e-3, seed=2**63 - 1),
+        TrainConfig(epochs=7, select="val_score", learning_rate=1e-3, seed=2**63 - 1),
         ModelConfig(),
         ModelConfig(model="gcnii", control="gated", alpha=0.2, theta=1.0, depth=8),
     ],

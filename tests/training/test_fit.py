@@ -38,7 +38,7 @@ def test_same_seed_same_result_bit_for_bit(data, model):
     torch.manual_seed(6)
     second = fit(models[1], data, SHORT)
     assert first.history == second.history
-    assert first.test_accuracy == second.test_accuracy
+    assert first.test_score == second.test_score
     assert weights(models[0]) == weights(models[1])
     other = fit(build(model=model, control="pooled"), data, TrainConfig(epochs=30, seed=1))
     assert other.history[0] != first.history[0]
@@ -84,8 +84,8 @@ def check_plain_loop(run, model, data, groups, masks):
         assert record == (epoch, loss.item(), val_loss, *accuracies)
         if best is None or val_loss < best[0]:
             best = val_loss, epoch, right[data.test_mask].double().mean().item()
-    assert (run.val_loss, run.best_epoch, run.test_accuracy) == best
-    assert run.val_accuracy == run.history[run.best_epoch - 1].val_accuracy
+    assert (run.val_loss, run.best_epoch, run.test_score) == best
+    assert run.val_score == run.history[run.best_epoch - 1].val_score
 
 
 def test_a_plain_loop_with_the_same_masks_gives_the_same_numbers(data):
@@ -240,13 +240,13 @@ def test_the_model_keeps_the_best_weights(data):
     val_loss = F.cross_entropy(scores[data.val_mask], data.y[data.val_mask]).item()
     assert val_loss == pytest.approx(run.val_loss, rel=1e-5)
     right = scores.argmax(1) == data.y
-    assert right[data.test_mask].double().mean().item() == run.test_accuracy
+    assert right[data.test_mask].double().mean().item() == run.test_score
 
 
 def test_selection_by_accuracy_is_recorded(data):
-    run = fit(build(), data, TrainConfig(epochs=60, select="val_accuracy"))
-    assert run.val_accuracy == max(record.val_accuracy for record in run.history)
-    assert run.to_dict()["config"]["select"] == "val_accuracy"
+    run = fit(build(), data, TrainConfig(epochs=60, select="val_score"))
+    assert run.val_score == max(record.val_score for record in run.history)
+    assert run.to_dict()["config"]["select"] == "val_score"
 
 
 def test_test_labels_do_not_matter_before_the_end(data):
@@ -255,7 +255,7 @@ def test_test_labels_do_not_matter_before_the_end(data):
     other.y[data.test_mask] = 0
     first, second = fit(build(), data, SHORT), fit(build(), other, SHORT)
     assert first.history == second.history
-    assert first.test_accuracy != second.test_accuracy
+    assert first.test_score != second.test_score
 
 
 def test_any_model_on_any_data(data):
@@ -264,7 +264,7 @@ def test_any_model_on_any_data(data):
     with seeded(0):
         model = TwoLayers()
     run = graphsct.fit(model, plain, TrainConfig(epochs=60))
-    assert run.test_accuracy > 0.6
+    assert run.test_score > 0.6
     ours = fit(GCN(16, 8, 3, 2), plain, TrainConfig(epochs=5))  # from the edge_index
     assert ours.epochs == 5
     sparse = data.clone()

@@ -40,7 +40,7 @@ def check_same(alone, together):
     for one, other in zip(alone, together, strict=True):
         assert (one.epochs, one.best_epoch) == (other.epochs, other.best_epoch)
         assert_close(torch.tensor(one.history), torch.tensor(other.history), rtol=1e-5, atol=1e-6)
-        assert one.test_accuracy == other.test_accuracy
+        assert one.test_score == other.test_score
         assert one.config == other.config
 
 
@@ -196,7 +196,7 @@ def test_parts_go_side_by_side_and_leave_the_threads_as_they_were(data):
 
 @pytest.mark.parametrize("model", ["gcn", "egnn"])
 def test_runs_that_differ_in_their_rule_alone_are_trained_once(data, model, batches):
-    cases = [(seed, rule) for rule in ("val_accuracy", "val_loss") for seed in range(3)]
+    cases = [(seed, rule) for rule in ("val_score", "val_loss") for seed in range(3)]
     cases += [(7, "val_loss")]
     configs = [replace(CONFIG, seed=seed, select=rule, patience=5) for seed, rule in cases]
     models = build(data, [seed for seed, _ in cases], model=model, control="gated", depth=3)
@@ -213,7 +213,7 @@ def test_runs_that_differ_in_their_rule_alone_are_trained_once(data, model, batc
 
 
 def test_other_splits_rates_or_weights_are_trained_apart(data, batches):
-    configs = [replace(CONFIG, epochs=2, select=rule) for rule in ("val_accuracy", "val_loss")]
+    configs = [replace(CONFIG, epochs=2, select=rule) for rule in ("val_score", "val_loss")]
     models = build(data, [0, 0])
     fit_many(build(data, [0, 1]), data, configs)
     fit_many(models, data, [configs[0], replace(configs[1], learning_rate=0.5)])
@@ -226,7 +226,7 @@ def test_other_splits_rates_or_weights_are_trained_apart(data, batches):
 
 
 def test_twins_that_were_interrupted_go_on(data, tmp_path):
-    configs = [replace(CONFIG, select=rule) for rule in ("val_accuracy", "val_loss")]
+    configs = [replace(CONFIG, select=rule) for rule in ("val_score", "val_loss")]
     folders = [tmp_path / config.select for config in configs]
 
     class Stop:
@@ -281,7 +281,7 @@ def test_any_models_are_trained_as_by_fit(data):
 
 
 def test_any_models_that_differ_in_their_rule_alone_are_trained_once(data):
-    configs = [replace(CONFIG, select=rule) for rule in ("val_accuracy", "val_loss")]
+    configs = [replace(CONFIG, select=rule) for rule in ("val_score", "val_loss")]
     models = tanhs(2, torch.tanh)
     together = fit_many(models, data, configs)
     alone = [
@@ -314,7 +314,7 @@ def test_each_model_has_its_own_callbacks(data):
 
 
 def test_twins_by_autograd_may_end_at_different_epochs(data):
-    cases = [(seed, rule) for rule in ("val_accuracy", "val_loss") for seed in range(3)]
+    cases = [(seed, rule) for rule in ("val_score", "val_loss") for seed in range(3)]
     configs = [replace(CONFIG, seed=seed, select=rule, patience=5) for seed, rule in cases]
 
     def models():

@@ -25,13 +25,13 @@ def test_each_seed_is_a_run_of_its_own(data):
             model = MODEL.build(data)
         alone = fit(model, data, TrainConfig(epochs=12, seed=seed))
         assert_close(torch.tensor(run.history), torch.tensor(alone.history), rtol=1e-4, atol=1e-4)
-        assert run.test_accuracy == alone.test_accuracy
+        assert run.test_score == alone.test_score
     assert results.runs[0].history != results.runs[1].history
 
 
 def test_mean_and_sample_standard_deviation(data):
     results = run_seeds(MODEL, data, CONFIG, range(4))
-    shares = [run.test_accuracy for run in results.runs]
+    shares = [run.test_score for run in results.runs]
     assert results.test_mean == pytest.approx(sum(shares) / 4)
     assert results.test_std == pytest.approx(statistics.stdev(shares))
     assert run_seeds(MODEL, data, CONFIG, [0]).test_std == 0

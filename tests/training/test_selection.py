@@ -21,12 +21,12 @@ def test_by_loss_a_tie_goes_to_the_larger_accuracy_then_to_the_first():
 
 
 def test_by_accuracy_a_tie_goes_to_the_smaller_loss_then_to_the_first():
-    selection = Selection("val_accuracy", 100)
+    selection = Selection("val_score", 100)
     assert feed(selection, LOSS, ACCURACY) == [True, True, True, False, True, True, False]
     assert float(selection.val_loss) == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize("select", ["val_loss", "val_accuracy"])
+@pytest.mark.parametrize("select", ["val_loss", "val_score"])
 def test_it_stops_when_the_best_epoch_is_patience_epochs_ago(select):
     selection = Selection(select, 3)
     stopped = []
@@ -36,7 +36,7 @@ def test_it_stops_when_the_best_epoch_is_patience_epochs_ago(select):
     assert stopped == [False, False, False, False, True]
 
 
-@pytest.mark.parametrize("select", ["val_loss", "val_accuracy"])
+@pytest.mark.parametrize("select", ["val_loss", "val_score"])
 def test_many_runs_are_as_one_by_one(select):
     generator = torch.Generator().manual_seed(0)
     losses = torch.randint(5, (60, 7), generator=generator).double()  # with many ties
@@ -49,7 +49,7 @@ def test_many_runs_are_as_one_by_one(select):
             bool(one.update(loss[i], accuracy[i])) for i, one in enumerate(single)
         ]
         assert together.stopped.tolist() == [bool(one.stopped) for one in single]
-        for name in ("best_epoch", "val_loss", "val_accuracy"):
+        for name in ("best_epoch", "val_loss", "val_score"):
             assert getattr(together, name).tolist() == [getattr(one, name) for one in single]
     assert together.stopped.any()
     assert not together.stopped.all()

@@ -111,7 +111,7 @@ def _study_table(study: DepthStudy) -> Table[_Trained]:
 
     rows = []
     for (select, depth), found in study.found.items():
-        shares = [percent([run.test_accuracy for run in part.runs]) for part in found.parts]
+        shares = [percent([run.test_score for run in part.runs]) for part in found.parts]
         difference = percent(found.differences, sign="+")
         rows.append(_Trained(SELECT[select], depth, shares[1], shares[0], difference))
     columns: tuple[Column[_Trained], ...] = (

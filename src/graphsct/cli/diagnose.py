@@ -75,7 +75,7 @@ def diagnose(
     dense_weight_decay: Annotated[
         float | None, options.option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
     ] = None,
-    select: Annotated[str | None, options.select(_TRAIN, "val_accuracy")] = None,
+    select: Annotated[str | None, options.select(_TRAIN, "val_score")] = None,
     last: Annotated[
         bool, options.flag("--last", "Look at the last epoch instead.", _TRAIN)
     ] = False,
@@ -172,7 +172,7 @@ def _config(given: dict[str, Any]) -> TrainConfig:
     from graphsct.training import TrainConfig
 
     epochs = given.pop("epochs", 200) or 1
-    chosen = {"select": "val_accuracy", **given, "epochs": epochs, "patience": epochs}
+    chosen = {"select": "val_score", **given, "epochs": epochs, "patience": epochs}
     return TrainConfig.from_dict(chosen)
 
 

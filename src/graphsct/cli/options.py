@@ -50,7 +50,7 @@ OF_THE_PAPER = (
 )
 FROM_FILES = (*OF_THE_PAPER, "cornell_as_served")
 DATASETS = ("demo", *FROM_FILES, "arxiv_like")
-SELECTIONS = ("val_loss", "val_accuracy")
+SELECTIONS = ("val_loss", "val_score")
 
 Complete = Callable[[str], list[str]]
 Names = Sequence[str] | Callable[[], Sequence[str]]
@@ -149,7 +149,7 @@ def depth(panel: str | None = None, default: str = "2") -> Any:
 
 def select(panel: str | None = None, default: str = "val_loss") -> Any:
     """``--select``."""
-    text = "Criterion for the best epoch: val_loss or val_accuracy."
+    text = "Criterion for the best epoch: val_loss or val_score."
     return option(text, panel, default, autocompletion=among(SELECTIONS))
 
 

@@ -46,7 +46,7 @@ def search(
     ] = None,
     max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
     more: Annotated[list[str] | None, options.more(_TASK)] = None,
-    select: Annotated[str, options.select(_TASK, "val_accuracy")] = "val_accuracy",
+    select: Annotated[str, options.select(_TASK, "val_score")] = "val_score",
     normalize: Annotated[bool | None, options.normalize(_TASK, "both are tried")] = None,
     trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,

@@ -30,12 +30,12 @@ class Effect(Record):
     @property
     def test(self) -> list[float]:
         """Test accuracies at the epochs selected by validation."""
-        return [run.test_accuracy for run in self.runs]
+        return [run.test_score for run in self.runs]
 
     @property
     def val(self) -> list[float]:
         """Validation accuracies at these epochs."""
-        return [run.val_accuracy for run in self.runs]
+        return [run.val_score for run in self.runs]
 
     def to_dict(self) -> dict[str, Any]:
         """Means, standard deviations and the accuracies of every seed, as plain values."""

@@ -205,4 +205,4 @@ def _build(recipe: Recipe, data: Any) -> torch.nn.Module:
 def _compare(name: str, runs: list[Run], before: list[Effect]) -> Effect:
     first = before[0].runs if before else runs
     pairs = zip(runs, first, strict=True)
-    return Effect(name, tuple(runs), tuple(a.test_accuracy - b.test_accuracy for a, b in pairs))
+    return Effect(name, tuple(runs), tuple(a.test_score - b.test_score for a, b in pairs))

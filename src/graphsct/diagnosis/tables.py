@@ -233,8 +233,8 @@ def _result(results: Results) -> ResultRow:
     runs = results.counted
     return ResultRow(
         results.model.control or "none",
-        percent([run.test_accuracy for run in runs]),
-        percent([run.val_accuracy for run in runs]),
+        percent([run.test_score for run in runs]),
+        percent([run.val_score for run in runs]),
         epoch=f"{statistics.fmean(run.best_epoch for run in runs):.0f}",
         seconds=f"{statistics.fmean(run.seconds for run in runs):.1f}",
     )
@@ -253,8 +253,8 @@ _SEEDS: tuple[Column[SeedRow], ...] = (
         "seed", lambda row: f"{row.run.config.seed}{', interrupted' * row.run.interrupted}", False
     ),
     Column("split", "{split:d}"),
-    Column("test, %", lambda row: f"{100 * row.run.test_accuracy:.1f}"),
-    Column("validation, %", lambda row: f"{100 * row.run.val_accuracy:.1f}"),
+    Column("test, %", lambda row: f"{100 * row.run.test_score:.1f}"),
+    Column("validation, %", lambda row: f"{100 * row.run.val_score:.1f}"),
     Column("validation loss", "{run.val_loss:.4g}"),
     Column("epoch", "{run.best_epoch:d}"),
     Column("of", "{run.epochs:d}"),

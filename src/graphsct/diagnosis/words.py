@@ -34,7 +34,7 @@ def trained(run: Run) -> str:
     """Return a line about the training of a model."""
     return (
         f"trained for {run.epochs} epochs, seed {run.config.seed}: test accuracy "
-        f"{run.test_accuracy:.1%}, validation {run.val_accuracy:.1%} at epoch {run.best_epoch}"
+        f"{run.test_score:.1%}, validation {run.val_score:.1%} at epoch {run.best_epoch}"
     )
 
 

@@ -103,7 +103,7 @@ class SharedData(SplitData):
         scores: Tensor = model(self.x, *self.edges)
         return scores
 
-    def test_accuracy(self, model: torch.nn.Module) -> float:
+    def test_score(self, model: torch.nn.Module) -> float:
         """Share of the test nodes of all processes that a model classifies correctly."""
         right = (self.evaluate(model).argmax(dim=1) == self.y)[self.split.test]
         own = torch.tensor([right.sum(), len(right)], device=right.device)

@@ -209,5 +209,5 @@ class Engine:
         """Validation loss, training and validation accuracy of each run; of shape ``(k,)``."""
         with self.threads:
             self._evaluation.run()
-        val_loss, train_accuracy, val_accuracy = self._numbers[1:].clone()
-        return val_loss, train_accuracy, val_accuracy
+        val_loss, train_score, val_score = self._numbers[1:].clone()
+        return val_loss, train_score, val_score

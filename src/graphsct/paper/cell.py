@@ -26,8 +26,8 @@ RESULT = (
     "select",
     "seed",
     "split",
-    "test_accuracy",
-    "val_accuracy",
+    "test_score",
+    "val_score",
     "val_loss",
     "best_epoch",
     "epochs",
@@ -81,7 +81,7 @@ class CellSettings(Record, leave_out=("train.seed",), error=ExperimentError):
     @property
     def rules(self) -> tuple[str, ...]:
         """The rules that select the epoch; results are compared by the first."""
-        return ("val_accuracy", "val_loss") if self.model.depth >= DEEP else ("val_accuracy",)
+        return ("val_score", "val_loss") if self.model.depth >= DEEP else ("val_score",)
 
 
 @dataclass(frozen=True)
@@ -123,13 +123,13 @@ class Cell(Record, flat=("key",), error=ExperimentError):
         """Whether its settings are another cell's, with another activation."""
         return "of" in (self.found or {})
 
-    def runs(self, select: str = "val_accuracy") -> list[dict[str, Any]]:
+    def runs(self, select: str = "val_score") -> list[dict[str, Any]]:
         """The runs whose epoch was selected by ``select``."""
         return [result for result in self.results if result["select"] == select]
 
-    def accuracies(self, select: str = "val_accuracy") -> list[float]:
+    def accuracies(self, select: str = "val_score") -> list[float]:
         """Test accuracy of each run in percent."""
-        return [100 * run["test_accuracy"] for run in self.runs(select)]
+        return [100 * run["test_score"] for run in self.runs(select)]
 
 
 def write_cell(folder: Path, cell: Cell) -> Path:

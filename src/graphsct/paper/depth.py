@@ -40,8 +40,8 @@ class DepthStudy:
                             "seed": run.config.seed,
                             "best_epoch": run.best_epoch,
                             "epochs": run.epochs,
-                            "val_accuracy": run.val_accuracy,
-                            "test_accuracy": run.test_accuracy,
+                            "val_score": run.val_score,
+                            "test_score": run.test_score,
                         }
                     )
         return {name: [row[name] for row in rows] for name in rows[0]}

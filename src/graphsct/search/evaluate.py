@@ -43,7 +43,7 @@ class Candidate:
 class Score(NamedTuple):
     """Means over the runs of a candidate, each validated at its best epoch."""
 
-    val_accuracy: float
+    val_score: float
     val_loss: float
     best_epoch: float
     seconds: float
@@ -164,7 +164,7 @@ class _Group:
     def _score(self, candidate: int) -> Score:
         found = [best for run, best in self.last.items() if run.candidate == candidate]
         return Score(
-            val_accuracy=fmean(best.val_accuracy for best in found),
+            val_score=fmean(best.val_score for best in found),
             val_loss=fmean(best.val_loss for best in found),
             best_epoch=fmean(best.best_epoch for best in found),
             seconds=self.seconds[candidate],

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Trials", "draw_search", "write_search"]
 
-_LABELS = {"val_accuracy": "validation accuracy, %", "val_loss": "validation loss"}
-_FINAL = ("final_val_accuracy", "final_val_loss")
-_NOT_CHOSEN = ("trial", "state", "val_accuracy", "val_loss", "best_epoch", "seconds", *_FINAL)
+_LABELS = {"val_score": "validation accuracy, %", "val_loss": "validation loss"}
+_FINAL = ("final_val_score", "final_val_loss")
+_NOT_CHOSEN = ("trial", "state", "val_score", "val_loss", "best_epoch", "seconds", *_FINAL)
 _COLUMNS = 5
 
 
@@ -31,7 +31,7 @@ class Trials:
 
     Args:
         rows: one per trial, as in ``trials.jsonl``
-        select: ``val_accuracy`` or ``val_loss``
+        select: ``val_score`` or ``val_loss``
     """
 
     rows: list[dict[str, Any]]
@@ -59,7 +59,7 @@ class Trials:
         return rows, self._scaled(rows, self.select)
 
     def _scaled(self, rows: list[dict[str, Any]], name: str) -> Any:
-        scale = 100 if self.select == "val_accuracy" else 1
+        scale = 100 if self.select == "val_score" else 1
         return np.array([scale * row[name] for row in rows])
 
     @property
@@ -67,7 +67,7 @@ class Trials:
         """The trial with the best score, in the finals if there were any; the other measure
         decides between equal ones.
         """
-        signs = {"val_accuracy": -1, "val_loss": 1}
+        signs = {"val_score": -1, "val_loss": 1}
         order = sorted(signs, key=lambda name: name != self.select)
         (rows, _), before = self.finals(), "final_"
         if not rows:
@@ -118,7 +118,7 @@ def _draw_history(axes: Axes, trials: Trials) -> None:
     done, scores = trials.scores("complete")
     given_up, low_scores = trials.scores("pruned")
     x = [row["trial"] for row in done]
-    better = np.maximum if trials.select == "val_accuracy" else np.minimum
+    better = np.maximum if trials.select == "val_score" else np.minimum
     order = np.argsort(x)
     best = better.accumulate(scores[order])
     axes.scatter([row["trial"] for row in given_up], low_scores, label="given up early", **_HOLLOW)
@@ -146,7 +146,7 @@ _HOLLOW: dict[str, Any] = dict(s=26, facecolors="none", edgecolors=GREY, lw=1)
 
 def _limits(trials: Trials, scores: Any) -> tuple[float, float]:
     """Limits from the best to below the worst quarter, so that good trials can be told apart."""
-    sign = 1 if trials.select == "val_accuracy" else -1
+    sign = 1 if trials.select == "val_score" else -1
     best, quarter = (sign * scores).max(), np.quantile(sign * scores, 0.25)
     room = best - quarter or 0.1 * abs(best) or 1.0
     worst = max((sign * scores).min(), quarter - room)

@@ -17,14 +17,14 @@ class Outcome(Record):
 
     Args:
         diverged: whether a run diverged; there are no scores then
-        val_accuracy: validation accuracy
+        val_score: validation accuracy
         val_loss: validation loss
         best_epoch: number of the best epoch
         seconds: duration of training
     """
 
     diverged: bool = False
-    val_accuracy: float | None = None
+    val_score: float | None = None
     val_loss: float | None = None
     best_epoch: float | None = None
     seconds: float | None = None
@@ -40,9 +40,9 @@ class Outcome(Record):
 
     def rank(self, select: str) -> tuple[float, float]:
         """A key to sort by, the best first: the criterion, then the other measure."""
-        assert self.val_accuracy is not None and self.val_loss is not None
-        key = (-self.val_accuracy, self.val_loss)
-        return key if select == "val_accuracy" else key[::-1]
+        assert self.val_score is not None and self.val_loss is not None
+        key = (-self.val_score, self.val_loss)
+        return key if select == "val_score" else key[::-1]
 
 
 @dataclass(frozen=True)
@@ -71,21 +71,21 @@ class TrialRow(Record, flat=("chosen",)):
     Args:
         trial: number of the trial
         state: ``complete``, ``pruned``, ``fail`` or ``diverged``
-        val_accuracy: validation accuracy
+        val_score: validation accuracy
         val_loss: validation loss
         best_epoch: number of the best epoch
         seconds: duration of training
-        final_val_accuracy: validation accuracy in the finals
+        final_val_score: validation accuracy in the finals
         final_val_loss: validation loss in the finals
         chosen: the settings in effect
     """
 
     trial: int
     state: str
-    val_accuracy: float | None
+    val_score: float | None
     val_loss: float | None
     best_epoch: float | None
     seconds: float | None
-    final_val_accuracy: float | None
+    final_val_score: float | None
     final_val_loss: float | None
     chosen: dict[str, Any]

@@ -87,7 +87,7 @@ def show_score(score: float, select: str) -> str:
     """An accuracy in percent, or a loss.
 
     Example:
-        >>> show_score(0.8225, "val_accuracy"), show_score(0.8225, "val_loss")
+        >>> show_score(0.8225, "val_score"), show_score(0.8225, "val_loss")
         ('82.25 %', '0.8225')
     """
-    return f"{100 * score:.2f} %" if select == "val_accuracy" else f"{score:.4f}"
+    return f"{100 * score:.2f} %" if select == "val_score" else f"{score:.4f}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Study", "Taken"]
 
-_WORST = {"val_accuracy": 0.0, "val_loss": math.inf}
+_WORST = {"val_score": 0.0, "val_loss": math.inf}
 # A trial that ended this many processes is not tried again.
 _TRIES = 3
 # The prefix of the outcomes of the finals, before the number of the trial.
@@ -49,7 +49,7 @@ class Study:
         identity: everything that decides the result; a journal of another study is refused
         choices: the search space
         first: settings of the first trials
-        select: ``val_accuracy`` or ``val_loss``
+        select: ``val_score`` or ``val_loss``
         seed: seed of the random choices
         journal: an open journal or database; in memory if left out
     """
@@ -92,7 +92,7 @@ class Study:
             study_name=name,
             storage=storage,
             pruner=pruner,
-            direction="maximize" if self.select == "val_accuracy" else "minimize",
+            direction="maximize" if self.select == "val_score" else "minimize",
         )
 
     def _alone(self) -> AbstractContextManager[object]:
@@ -281,11 +281,11 @@ class Study:
             TrialRow(
                 trial=trial.number,
                 state="diverged" if own.diverged else trial.state.name.lower(),
-                val_accuracy=own.val_accuracy,
+                val_score=own.val_score,
                 val_loss=own.val_loss,
                 best_epoch=own.best_epoch,
                 seconds=own.seconds,
-                final_val_accuracy=finals.get(trial.number, nothing).val_accuracy,
+                final_val_score=finals.get(trial.number, nothing).val_score,
                 final_val_loss=finals.get(trial.number, nothing).val_loss,
                 chosen=in_effect(self.chosen(trial.params)),
             )

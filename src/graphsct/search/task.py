@@ -8,7 +8,14 @@ from typing import Any
 from graphsct.names import pick
 from graphsct.nn import ACTIVATIONS, CONTROLS
 from graphsct.records import Record
-from graphsct.training.config import Config, ModelConfig, TrainConfig, check, check_options
+from graphsct.training.config import (
+    Config,
+    ModelConfig,
+    TrainConfig,
+    check,
+    check_options,
+    check_select,
+)
 
 __all__ = ["WIDTHS", "Found", "Task"]
 
@@ -27,7 +34,7 @@ class Task(Config):
         depth: number of convolutions; if none, 2, 4, 8 and 16 are tried
         activation: name of the activation; if none, the model's choices are tried, which are
             ``relu`` and ``leaky_relu`` for most models
-        select: the criterion that selects the epoch of a run and scores a trial, ``val_accuracy``
+        select: the criterion that selects the epoch of a run and scores a trial, ``val_score``
             or ``val_loss``
         normalize: whether each row of features is made to sum to one; if none, both are tried
         max_hidden: largest number of channels
@@ -35,7 +42,7 @@ class Task(Config):
 
     Example:
         >>> Task("cora", "gcnii", "gated", 16).select
-        'val_accuracy'
+        'val_score'
     """
 
     data: str
@@ -43,7 +50,7 @@ class Task(Config):
     control: str | None
     depth: int | None
     activation: str | None = None
-    select: str = "val_accuracy"
+    select: str = "val_score"
     normalize: bool | None = None
     max_hidden: int | None = None
     options: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -51,7 +58,7 @@ class Task(Config):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_options(self.model, self.options)
-        TrainConfig(select=self.select)
+        check_select(self)
         if self.control is not None:
             pick(CONTROLS, self.control, "control")
         if self.activation is not None:

@@ -52,7 +52,7 @@ class Comparison:
             return []
         # Ctrl-C may have left fewer runs without control.
         pairs = zip(self.results.finished, self.without.finished, strict=False)
-        return [a.test_accuracy - b.test_accuracy for a, b in pairs]
+        return [a.test_score - b.test_score for a, b in pairs]
 
     @property
     def interrupted(self) -> bool:

@@ -25,13 +25,14 @@ __all__ = [
     "TrainConfig",
     "check",
     "check_options",
+    "check_select",
 ]
 
 #: Settings that belong to one activation, with its name.
 OF_ACTIVATION = {"offset": "srelu", "negative_slope": "leaky_relu"}
 
 #: The criteria that can select the best epoch.
-SELECTIONS = ("val_loss", "val_accuracy")
+SELECTIONS = ("val_loss", "val_score")
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -57,7 +58,7 @@ class TrainConfig(Config):
         conv_weight_decay: weight decay of convolutions and their controls, if the model tells them
             apart
         dense_weight_decay: weight decay of all other weights
-        select: the criterion that selects the best epoch, ``val_loss`` or ``val_accuracy``; for
+        select: the criterion that selects the best epoch, ``val_loss`` or ``val_score``; for
             deep networks it decides the result, so it is kept with every result
         seed: seed of the initial weights and of dropout
         checkpoint_every: number of epochs between two checkpoints
@@ -85,11 +86,18 @@ class TrainConfig(Config):
         for name in ("conv_weight_decay", "dense_weight_decay"):
             check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")
         check(self, "seed", 0 <= self.seed < 2**63, "in 0 .. 2^63 - 1")
-        if self.select not in SELECTIONS:
-            raise TrainingError(
-                f"select is {self.select!r}{nearest(self.select, SELECTIONS)}: it names the "
-                "criterion for the best epoch"
-            )
+        check_select(self)
+
+
+def check_select(config: Any) -> None:
+    """Refuse an unknown criterion for the best epoch; the name of earlier versions is replaced."""
+    if config.select == "val_accuracy":
+        object.__setattr__(config, "select", "val_score")
+    if config.select not in SELECTIONS:
+        raise TrainingError(
+            f"select is {config.select!r}{nearest(config.select, SELECTIONS)}: it names the "
+            "criterion for the best epoch"
+        )
 
 
 def check(config: Any, name: str, right: bool, expected: str) -> None:

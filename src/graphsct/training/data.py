@@ -145,7 +145,7 @@ class SplitData(TrainingData):
         y = torch.where(super()._used(), self.y, -1)
         return TrainingData(self.x, self.edges, y, self.train, self.val, self.name)
 
-    def test_accuracy(self, model: torch.nn.Module) -> float:
+    def test_score(self, model: torch.nn.Module) -> float:
         """Share of the test nodes that a model classifies correctly, in evaluation mode."""
         return self.accuracy(self.evaluate(model), self.split.test.nonzero()[:, 0]).item()
 

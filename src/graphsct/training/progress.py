@@ -74,7 +74,7 @@ class Progress:
         left = timedelta(seconds=round(pace * (self.runs * self.epochs - done)))
         numbers = (
             f"epoch {record.epoch}/{self.epochs}  loss {record.train_loss:.3f}  "
-            f"train {record.train_accuracy:.1%}  val {record.val_accuracy:.1%}  at most {left} left"
+            f"train {record.train_score:.1%}  val {record.val_score:.1%}  at most {left} left"
         )
         self._bar.update(self._task, completed=done, numbers=numbers)
 

@@ -23,26 +23,26 @@ class Epoch(NamedTuple):
         epoch: number of the epoch, from 1
         train_loss: the loss that the step minimised, with dropout and penalty
         val_loss: negative log-likelihood
-        train_accuracy: share of the training nodes classified correctly, without dropout
-        val_accuracy: share of the validation nodes classified correctly
+        train_score: share of the training nodes classified correctly, without dropout
+        val_score: share of the validation nodes classified correctly
     """
 
     epoch: int
     train_loss: float
     val_loss: float
-    train_accuracy: float
-    val_accuracy: float
+    train_score: float
+    val_score: float
 
 
 @dataclass(frozen=True)
 class Run(Record, strict=True, leave_out=("history",)):
-    """A finished or interrupted run. Only ``test_accuracy`` depends on the test nodes.
+    """A finished or interrupted run. Only ``test_score`` depends on the test nodes.
 
     As plain values it has no history, which is large; give it to :meth:`from_dict` with the rest.
 
     Args:
-        test_accuracy: test accuracy at the best epoch
-        val_accuracy: validation accuracy at the best epoch
+        test_score: test accuracy at the best epoch
+        val_score: validation accuracy at the best epoch
         val_loss: validation loss at the best epoch
         best_epoch: the selected epoch, whose weights the model has now
         epochs: number of epochs trained
@@ -55,8 +55,8 @@ class Run(Record, strict=True, leave_out=("history",)):
             ``None`` in runs of earlier versions
     """
 
-    test_accuracy: float
-    val_accuracy: float
+    test_score: float
+    val_score: float
     val_loss: float
     best_epoch: int
     epochs: int

@@ -34,7 +34,7 @@ Callback = Callable[[Epoch], object]
 class Best(NamedTuple):
     """The best epoch of a run so far, and the number of its epochs."""
 
-    val_accuracy: float
+    val_score: float
     val_loss: float
     best_epoch: int
     epochs: int
@@ -154,7 +154,7 @@ class Runner:
         """The best epoch of a run so far."""
         place, chosen = self.going.index(run), self._selection
         return Best(
-            val_accuracy=chosen.val_accuracy[place].item(),
+            val_score=chosen.val_score[place].item(),
             val_loss=chosen.val_loss[place].item(),
             best_epoch=int(chosen.best_epoch[place]),
             epochs=self.epoch,
@@ -341,7 +341,7 @@ class _Training:
             job, weights = self.jobs[run], self.runner.weights(run)
             job.model.load_state_dict(weights)
             self.runs[run] = Run(
-                test_accuracy=job.data.test_accuracy(job.model),
+                test_score=job.data.test_score(job.model),
                 **self.runner.best(run)._asdict(),
                 seconds=self.seconds,
                 interrupted=interrupted,

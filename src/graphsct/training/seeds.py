@@ -69,12 +69,12 @@ class Results:
     @property
     def test_mean(self) -> float:
         """Mean test accuracy."""
-        return statistics.fmean(run.test_accuracy for run in self.counted)
+        return statistics.fmean(run.test_score for run in self.counted)
 
     @property
     def test_std(self) -> float:
         """Sample standard deviation of the test accuracy, 0 for a single run."""
-        return deviation([run.test_accuracy for run in self.counted])
+        return deviation([run.test_score for run in self.counted])
 
     @property
     def interrupted(self) -> bool:

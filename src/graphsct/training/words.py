@@ -6,7 +6,7 @@ from graphsct.training.compare import Comparison
 
 __all__ = ["SELECT", "describe"]
 
-SELECT = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
+SELECT = {"val_loss": "validation loss", "val_score": "validation accuracy"}
 
 
 def describe(found: Comparison) -> str:

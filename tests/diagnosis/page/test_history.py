@@ -23,5 +23,5 @@ def test_history_has_a_line_a_seed_and_a_star_at_the_chosen_epoch(data):
     assert second["hovertemplate"].startswith("seed 3, epoch")
     stars = accuracy.figure["data"][-1]
     assert stars["x"] == [run.best_epoch for run in runs]
-    assert stars["y"] == pytest.approx([100 * run.val_accuracy for run in runs], rel=1e-5)
+    assert stars["y"] == pytest.approx([100 * run.val_score for run in runs], rel=1e-5)
     assert "the chosen epochs are" in loss.label

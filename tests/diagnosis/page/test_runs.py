@@ -37,8 +37,8 @@ def path(found, named, folder):
 def test_the_best_run_is_that_of_the_rule(found):
     runs = found.results.runs
     assert best_run(found.results) == min(runs, key=lambda run: run.val_loss)
-    by_accuracy = replace(found.results, config=TrainConfig(select="val_accuracy"))
-    assert best_run(by_accuracy).val_accuracy == max(run.val_accuracy for run in runs)
+    by_accuracy = replace(found.results, config=TrainConfig(select="val_score"))
+    assert best_run(by_accuracy).val_score == max(run.val_score for run in runs)
 
 
 def test_it_looks_at_the_weights_of_the_best_run(found, named, folder):
@@ -81,7 +81,7 @@ def test_both_models_stand_side_by_side(found, opened):
     mean, std = 100 * found.results.test_mean, 100 * found.results.test_std
     assert rows[0][1] == f"{mean:.1f} ± {std:.1f}"
     assert [float(row[2]) for row in rows[3:6]] == [
-        round(100 * run.test_accuracy, 1) for run in found.results.runs
+        round(100 * run.test_score, 1) for run in found.results.runs
     ]
 
 

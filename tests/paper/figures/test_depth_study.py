@@ -27,7 +27,7 @@ def test_the_longer_run_stands_for_both(study):
         for part, name in ((without, "without"), (with_control, "results")):
             pairs = zip(
                 getattr(study.found["val_loss", depth], name).runs,
-                getattr(study.found["val_accuracy", depth], name).runs,
+                getattr(study.found["val_score", depth], name).runs,
                 strict=True,
             )
             for run, pair in zip(part, pairs, strict=True):
@@ -68,7 +68,7 @@ def test_curves_show_a_line_for_each_run_and_its_epochs(study):
     chosen = sorted(offset[0] for part in panels[3].collections for offset in part.get_offsets())
     assert chosen == sorted(
         run.best_epoch
-        for select in ("val_loss", "val_accuracy")
+        for select in ("val_loss", "val_score")
         for part in study.found[select, 8].parts
         for run in part.runs
     )

@@ -36,5 +36,5 @@ def test_titles_give_setting_and_accuracy(found):
     with styled():
         titles = [axes.get_title() for axes in draw(found).axes[:6]]
     for title, m in zip(titles, found.maps, strict=True):
-        assert title.endswith(f"{m.network.name}: test {100 * m.test_accuracy:.1f} %")
+        assert title.endswith(f"{m.network.name}: test {100 * m.test_score:.1f} %")
     assert titles[0].startswith("Glorot start,\nweight decay 5e-4")

@@ -35,7 +35,7 @@ def make(key, mean, by_loss):
                 strict=True,
             )
         )
-        for select, value in (("val_accuracy", mean), ("val_loss", by_loss))
+        for select, value in (("val_score", mean), ("val_loss", by_loss))
         if value is not None
         for seed, step in enumerate(steps)
     ]

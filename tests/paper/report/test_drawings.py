@@ -18,13 +18,13 @@ def cell(**values):
 
 def test_digest_of_smoothness_leaves_dead_dimensions_out():
     rows = [
-        cell(layer=layer, smoothness=s, dead=dead, test_accuracy=0.5)
+        cell(layer=layer, smoothness=s, dead=dead, test_score=0.5)
         for layer in (13, 14)
         for s, dead in ((0.5, 0), (0.7, 0), (0.6, 0), (1.0, 1))
     ]
     (found,) = digest_smoothness(rows).rows
     assert (found.smoothness, found.dead, found.verdict) == (0.6, 25, "not smooth")
-    dead = [cell(layer=14, smoothness=1.0, dead=1, test_accuracy=0.5)]
+    dead = [cell(layer=14, smoothness=1.0, dead=1, test_score=0.5)]
     (found,) = digest_smoothness(dead).rows
     assert (found.smoothness, found.dead, found.verdict) == (None, 100, "smooth")
 

@@ -12,7 +12,7 @@ def make():
         model = ModelConfig(key.model, key.control, key.depth or depth, hidden)
         results = [
             dict(zip(RESULT, (select, seed, None, value / 100, 0.8, 0.5, 9, 10, 1.0), strict=True))
-            for select, values in (("val_accuracy", accuracies), ("val_loss", by_loss))
+            for select, values in (("val_score", accuracies), ("val_loss", by_loss))
             for seed, value in enumerate(values)
         ]
         return Cell(key, CellSettings(model, TrainConfig()), results=tuple(results))

@@ -33,9 +33,9 @@ def history(runs: Sequence[Run]) -> list[Drawn]:
             "Accuracy",
             _figure(
                 [
-                    *_lines(runs, "training", GREY, lambda e: 100 * e.train_accuracy, "dot"),
-                    *_lines(runs, "validation", BLUE, lambda e: 100 * e.val_accuracy),
-                    _chosen(runs, lambda e: 100 * e.val_accuracy),
+                    *_lines(runs, "training", GREY, lambda e: 100 * e.train_score, "dot"),
+                    *_lines(runs, "validation", BLUE, lambda e: 100 * e.val_score),
+                    _chosen(runs, lambda e: 100 * e.val_score),
                 ],
                 {"range": [0, 100], "title": {"text": "accuracy, %"}},
             ),

@@ -67,7 +67,7 @@ def best_run(results: Results) -> Run | None:
     """Return the finished run with the best validation score, by the rule that chose its epoch."""
     if results.config.select == "val_loss":
         return min(results.finished, key=lambda run: run.val_loss, default=None)
-    return max(results.finished, key=lambda run: run.val_accuracy, default=None)
+    return max(results.finished, key=lambda run: run.val_score, default=None)
 
 
 def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str]) -> str:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainingCurves", "draw_accuracy", "draw_curves", "write_study"]
 
-_RULES = {"val_loss": "validation loss", "val_accuracy": "validation accuracy"}
-_PANELS = {"val_accuracy": "validation accuracy, %", "val_loss": "validation loss"}
+_RULES = {"val_loss": "validation loss", "val_score": "validation accuracy"}
+_PANELS = {"val_score": "validation accuracy, %", "val_loss": "validation loss"}
 
 
 class _Look(NamedTuple):
@@ -103,7 +103,7 @@ def draw_accuracy(study: DepthStudy) -> Figure:
 
 
 def _draw_seeds(axes: Axes, look: _Look, results: Results, place: int) -> None:
-    shares = np.array([100 * run.test_accuracy for run in results.runs])
+    shares = np.array([100 * run.test_score for run in results.runs])
     x, mean, deviation = place + 0.16 * look.side, shares.mean(), 100 * results.test_std
     spread = x + np.linspace(-0.07, 0.07, len(shares))
     axes.scatter(spread, shares, s=26, marker=look.mark, color=look.colour, alpha=0.45, lw=0)
@@ -138,12 +138,12 @@ def draw_curves(curves: TrainingCurves) -> Figure:
 
 
 def _draw_runs(axes: Axes, curves: TrainingCurves, depth: int, measure: str) -> None:
-    scale = 100 if measure == "val_accuracy" else 1
+    scale = 100 if measure == "val_score" else 1
     for look, runs in curves.runs(depth):
         for run in runs:
             y = [scale * getattr(record, measure) for record in run.history]
             axes.plot(range(1, run.epochs + 1), y, color=look.colour, linewidth=1.2, alpha=0.55)
-    for select, mark in (("val_loss", "D"), ("val_accuracy", "o")):
+    for select, mark in (("val_loss", "D"), ("val_score", "o")):
         for look, results in _pair(curves.study.found[select, depth]):
             x = [run.best_epoch for run in results.runs]
             y = [scale * getattr(run, measure) for run in results.runs]

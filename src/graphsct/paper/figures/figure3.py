@@ -49,7 +49,7 @@ class LayerMap:
 
     Args:
         network: the network
-        test_accuracy: at the epoch with the best validation accuracy, like all values here
+        test_score: at the epoch with the best validation accuracy, like all values here
         smoothness: normalized smoothness; shape: ``(layers + 1, channels)``
         dead: marks dimensions that are zero at every node; shape: ``(layers + 1, channels)``
         norm: norms over all nodes; shape: ``(layers + 1, channels)``
@@ -57,7 +57,7 @@ class LayerMap:
     """
 
     network: Network
-    test_accuracy: float
+    test_score: float
     smoothness: Array
     dead: npt.NDArray[np.bool_]
     norm: Array
@@ -77,7 +77,7 @@ class SmoothnessMaps:
                 "model": found.network.name,
                 "start": found.network.setting.init,
                 "conv_weight_decay": found.network.setting.decay,
-                "test_accuracy": found.test_accuracy,
+                "test_score": found.test_score,
                 "layer": layer,
                 "dimension": dimension,
                 "smoothness": found.smoothness[layer, dimension],
@@ -106,25 +106,25 @@ def smoothness_maps(
     pairs = [pair("gcn", setting, depth) for setting in _SETTINGS]
     networks = [network for row in zip(*pairs, strict=True) for network in row]
     models = [network.build(data, seed) for network in networks]
-    configs = [network.config(seed, select="val_accuracy", epochs=epochs) for network in networks]
+    configs = [network.config(seed, select="val_score", epochs=epochs) for network in networks]
     with Progress(len(models), epochs, "network") as progress:
         found = fit_many(models, data, configs, progress=progress)
     if any(run.interrupted for run in found):
         raise KeyboardInterrupt
     return SmoothnessMaps(
         tuple(
-            _look_into(network, model, data, run.test_accuracy)
+            _look_into(network, model, data, run.test_score)
             for network, model, run in zip(networks, models, found, strict=True)
         )
     )
 
 
 @torch.no_grad()
-def _look_into(network: Network, model: Any, data: Any, test_accuracy: float) -> LayerMap:
+def _look_into(network: Network, model: Any, data: Any, test_score: float) -> LayerMap:
     _, layers = model.eval()(data.x, data.graph, return_layers=True)
     return LayerMap(
         network,
-        test_accuracy,
+        test_score,
         smoothness=torch.stack([normalized_smoothness(h, data.graph) for h in layers])
         .double()
         .numpy(),
@@ -166,7 +166,7 @@ def draw(data: SmoothnessMaps) -> Figure:
 
 def _title(found: LayerMap, *, above: bool) -> str:
     heading = f"{found.network.setting.title}\n\n" if above else ""
-    return f"{heading}{found.network.name}: test {100 * found.test_accuracy:.1f} %"
+    return f"{heading}{found.network.name}: test {100 * found.test_score:.1f} %"
 
 
 def _draw_sizes(beside: Axes, found: LayerMap, largest: float) -> None:

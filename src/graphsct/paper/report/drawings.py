@@ -121,7 +121,7 @@ def digest_smoothness(cells: list[dict[str, str]]) -> Table[_SmoothnessDigest]:
             _SmoothnessDigest(
                 *network,
                 "smooth" if middle is None or middle >= _SMOOTH else "not smooth",
-                test=100 * float(inside[0]["test_accuracy"]),
+                test=100 * float(inside[0]["test_score"]),
                 dead=100 * (1 - len(alive) / len(deep)) if deep else None,
                 smoothness=middle,
             )

@@ -75,8 +75,8 @@ class _Run:
     select: str
     seed: int
     split: int | None
-    test_accuracy: float
-    val_accuracy: float
+    test_score: float
+    val_score: float
     val_loss: float
     best_epoch: int
     epochs: int
@@ -87,8 +87,8 @@ _RUNS: tuple[Column[_Run], ...] = (
     Column("epoch selected by", lambda run: SELECT[run.select], right=False),
     Column("seed", "{seed:d}"),
     Column("split", "{split:d}"),
-    Column("test, %", lambda run: f"{100 * run.test_accuracy:.1f}"),
-    Column("validation, %", lambda run: f"{100 * run.val_accuracy:.1f}"),
+    Column("test, %", lambda run: f"{100 * run.test_score:.1f}"),
+    Column("validation, %", lambda run: f"{100 * run.val_score:.1f}"),
     Column("epoch", "{best_epoch:d}"),
     Column("of", "{epochs:d}"),
     Column("seconds", "{seconds:.1f}"),

@@ -49,7 +49,7 @@ class Accuracy(TrainedExperiment):
     def build(self, cells: Path, root: Root) -> Table[AccuracyRow]:
         """Build the table; cells without runs say so."""
         printed, ours = self.printed, read_cells(cells)
-        rows = _rows(printed, ours, "val_accuracy")
+        rows = _rows(printed, ours, "val_score")
         by_loss = tuple(row for row in _rows(printed, ours, "val_loss") if row.n)
         columns = _columns(printed)
         sections = ("dataset", "model")
@@ -90,7 +90,7 @@ def _row(
     key, paper = key_of(cell), _value(cell)
     ours = cells.get(key)
     runs = [] if ours is None else ours.accuracies(select)
-    valid = [] if ours is None else [100 * run["val_accuracy"] for run in ours.runs(select)]
+    valid = [] if ours is None else [100 * run["val_score"] for run in ours.runs(select)]
     low, high = interval(runs) or (None, None)
     mean = statistics.fmean(runs) if runs else None
     return AccuracyRow.of(
@@ -142,7 +142,7 @@ def _difference(ours: Cell, base: Cell, select: str) -> Difference | None:
 
 
 def gains(
-    table: PaperTable, cells: Mapping[Key, Cell], select: str = "val_accuracy"
+    table: PaperTable, cells: Mapping[Key, Cell], select: str = "val_score"
 ) -> dict[Key, Gain]:
     """Compare SCT with its own base in every cell of a table that has runs of both."""
     found, fair = {}, {}

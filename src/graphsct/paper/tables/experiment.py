@@ -190,7 +190,7 @@ def _line(outcome: CellOutcome) -> str:
         return f"{outcome.key.name}: failed: {outcome.reason}"
     parts = []
     for rule in dict.fromkeys(run["select"] for run in outcome.cell.results):
-        shares = [run["test_accuracy"] for run in outcome.cell.runs(rule)]
+        shares = [run["test_score"] for run in outcome.cell.runs(rule)]
         parts.append(f"{percent(shares)} ({len(shares)} runs, {rule})")
     return f"{outcome.key.name}: {', '.join(parts)}"
 
