@@ -23,8 +23,9 @@ import graphsct
 from graphsct.paper.cell import Cell, read_cells
 from graphsct.paper.keys import base_of
 from graphsct.paper.tables.significance import compare_pairs
+from graphsct.training.metrics import METRICS
 from graphsct.training.seeding import seeded
-from graphsct.training.seeds import percent, split_of
+from graphsct.training.seeds import split_of
 
 
 def train(cell: Cell, data: Any, seed: int) -> float:
@@ -77,7 +78,7 @@ def main() -> None:
     control = accuracies(cell, arguments.seeds)
     base = accuracies(cells[base_of(cell.key)], arguments.seeds)
     for name, runs in (("control", control), ("bias", bias), ("neither", base)):
-        print(f"{name}: {percent(runs)}")
+        print(f"{name}: {METRICS['accuracy'].show(runs)}")
     show("bias less neither", bias, base)
     show("control less bias", control, bias)
 

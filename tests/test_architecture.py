@@ -35,7 +35,7 @@ ARROWS["cli"] = ARROWS["paper"] | {"paper", "distributed"}
 ARROWS["__main__"] = {"cli"}
 #: Arrows that begin or end in a few modules only: ``{arrow: (from, to)}``.
 NARROW = {
-    ("engine", "datasets"): (None, {"datasets.splits"}),
+    ("engine", "datasets"): (None, {"datasets.splits", "datasets.targets"}),
     ("training", "engine"): ({"training.backend", "training.timing"}, None),
 }
 #: Names of several modules that mean the same in each. A module of ``cli`` is named after its

@@ -18,6 +18,7 @@ from graphsct.nn import CONTROLS, MODELS
 from graphsct.paper import paper
 from graphsct.paper.figures import FIGURES
 from graphsct.training.config import SELECTIONS
+from graphsct.training.metrics import METRICS
 
 
 def commands():
@@ -44,6 +45,7 @@ def test_names_are_those_that_there_are():
     assert set(options.DATASETS) == set(CATALOG) | set(GENERATED)
     assert all(MODELS[name].title == title for name, title in paper.MODELS.items())
     assert set(options.SELECTIONS) == set(SELECTIONS)
+    assert list(options.METRICS) == list(METRICS)
     assert tuple(map(str, FIGURES)) == NUMBERS
     assert {*LEAKY} < {*CATALOG}
     assert tuple(partition.METHODS) == METHODS

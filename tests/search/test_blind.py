@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from graphsct import datasets
 from graphsct.datasets.features import to_tensor
+from graphsct.nn import GCN
 from graphsct.search.blind import BlindData
 from graphsct.training import ModelConfig
 from graphsct.training.data import TrainingData
@@ -23,7 +24,8 @@ def test_it_holds_neither_test_nodes_nor_their_labels(data):
         "views",
         "graph",
         "num_features",
-        "num_classes",
+        "num_outputs",
+        "rest",
     }
     (view,) = blind.views
     assert type(view) is TrainingData
@@ -38,7 +40,7 @@ def test_its_rows_can_sum_to_one(data, sparse):
     if sparse:
         given.x = to_tensor(csr_array(data.x.relu().numpy()))
     blind = BlindData.of(given)
-    (view,), (scaled,) = blind.views, blind.normalized
+    (view,), (scaled,) = blind.views, blind.views_of(GCN(16, 8, 3, 2), normalize=True)
     expected = view.x.to_dense() / view.x.to_dense().abs().sum(1, keepdim=True)
     assert scaled.x.layout == view.x.layout
     torch.testing.assert_close(scaled.x.to_dense(), expected)
@@ -93,3 +95,33 @@ def test_ten_splits_are_ten_views(monkeypatch, tmp_path):
     for view, split in zip(blind.views, texas.splits, strict=True):
         assert torch.equal(view.train, split.train)
         assert bool((view.y[split.test] == -1).all())
+
+
+class OfData(torch.nn.Module):
+    """A model that takes the data as its only argument."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(16, 3)
+
+    def forward(self, data):
+        self.seen = data
+        return self.linear(data.x)
+
+
+def test_other_models_get_dense_features_and_edges_without_targets(data):
+    blind = BlindData.of(data)
+    model = OfData()
+    (view,) = blind.views_of(model)
+    view.scores(model)
+    assert model.seen.x is view.x and model.seen.edge_index is data.edge_index
+    assert not [key for key in model.seen.to_dict() if key in ("y", "splits") or "mask" in key]
+    assert "y" in data and "train_mask" in data
+    (scaled,) = blind.views_of(model, normalize=True)
+    scaled.scores(model)
+    assert torch.allclose(model.seen.x.abs().sum(1), torch.ones(300))
+
+
+@pytest.mark.parametrize(("metric", "expected"), [(None, "accuracy"), ("f1_macro", "f1_macro")])
+def test_its_metric(data, metric, expected):
+    assert BlindData.of(data, metric).metric == expected

@@ -5,6 +5,7 @@ import pytest
 from graphsct.files import write_json, write_jsonl
 from graphsct.plotting.style import styled
 from graphsct.search.figure import Trials, draw_search, write_search
+from graphsct.training.selection import Criterion
 
 
 def row(trial, state, accuracy, loss, **chosen):
@@ -23,7 +24,7 @@ ROWS = [
 
 
 def test_only_what_was_chosen_in_two_ways_is_a_setting():
-    trials = Trials(ROWS, "val_score")
+    trials = Trials(ROWS, Criterion("val_score"))
     assert trials.settings == {
         "dropout": [0.1, 0.5, 0.6],
         "activation": ["leaky_relu", "relu"],
@@ -32,7 +33,7 @@ def test_only_what_was_chosen_in_two_ways_is_a_setting():
 
 @pytest.mark.parametrize(("select", "best"), [("val_score", 4), ("val_loss", 5)])
 def test_the_best_is_that_of_the_search(select, best):
-    assert Trials(ROWS, select).best["trial"] == best
+    assert Trials(ROWS, Criterion(select)).best["trial"] == best
 
 
 def test_the_finals_decide_and_are_drawn():
@@ -40,7 +41,7 @@ def test_the_finals_decide_and_are_drawn():
         {**each, "final_val_score": finals.get(each["trial"]), "final_val_loss": 0.5}
         for each, finals in ((row, {4: 0.72, 5: 0.74}) for row in ROWS)
     ]
-    trials = Trials(rows, "val_score")
+    trials = Trials(rows, Criterion("val_score"))
     assert trials.best["trial"] == 5
     assert "final_val_score" not in trials.settings
     with styled():
@@ -56,7 +57,7 @@ def test_the_finals_decide_and_are_drawn():
 )
 def test_the_best_so_far_and_a_panel_for_each_setting(select, line):
     with styled():
-        canvas = draw_search(Trials(ROWS, select))
+        canvas = draw_search(Trials(ROWS, Criterion(select)))
     top, *panels = canvas.axes
     assert top.lines[0].get_ydata().tolist() == pytest.approx(line)
     assert [axes.get_title() for axes in panels] == ["dropout", "activation"]
@@ -69,7 +70,7 @@ def test_a_panel_has_the_trials_in_which_the_setting_is_felt():
     slopes = {2: {"negative_slope": 0.1}, 5: {"negative_slope": 0.3}}
     rows = [{**each, **slopes.get(each["trial"], {})} for each in ROWS]
     with styled():
-        panel = draw_search(Trials(rows, "val_score")).axes[-1]
+        panel = draw_search(Trials(rows, Criterion("val_score"))).axes[-1]
     assert panel.get_title() == "negative slope"
     dots = [dots.get_offsets() for dots in panel.collections if len(dots.get_offsets())]
     assert [points[:, 1].tolist() for points in dots] == [[80, 75]]  # the best is without a slope
@@ -77,7 +78,7 @@ def test_a_panel_has_the_trials_in_which_the_setting_is_felt():
 
 def test_trials_off_the_scale_are_counted():
     with styled():
-        canvas = draw_search(Trials(ROWS, "val_score"))
+        canvas = draw_search(Trials(ROWS, Criterion("val_score")))
     assert canvas.axes[0].get_title(loc="left") == "1 worse trials are off the scale"
 
 

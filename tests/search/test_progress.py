@@ -5,10 +5,11 @@ from rich.console import Console
 from graphsct.search import progress
 from graphsct.search.outcome import Counts
 from graphsct.search.progress import SearchProgress
+from graphsct.training.selection import Criterion
 
 
 class Study:
-    select = "val_score"
+    criterion = Criterion("val_score")
 
     def __init__(self, trials, best):
         self.trials, self.best = trials, best
@@ -67,8 +68,3 @@ def test_a_terminal_sees_trials_the_best_and_the_time_left(monkeypatch):
         assert text in shown
     with SearchProgress(10, "demo", shown=False) as bar:
         assert bar._bar is None
-
-
-def test_scores():
-    assert progress.show_score(0.5, "val_score") == "50.00 %"
-    assert progress.show_score(0.5, "val_loss") == "0.5000"

@@ -8,6 +8,7 @@ from graphsct.search.evaluate import Score
 from graphsct.search.journal import Journal
 from graphsct.search.outcome import Counts, Outcome
 from graphsct.search.study import Study
+from graphsct.training.selection import Criterion
 
 CHOICES = {
     "learning_rate": (1e-4, 1e-3, 1e-2),
@@ -19,7 +20,7 @@ FIRST = {"learning_rate": 0.01, "dropout": 0.3, "activation": "relu"}
 
 def make(journal=None, select="val_score", identity=None, choices=CHOICES, first=(FIRST,)):
     identity = {"task": "this"} if identity is None else identity
-    return Study(identity, choices, first, select=select, seed=0, journal=journal)
+    return Study(identity, choices, first, criterion=Criterion(select), seed=0, journal=journal)
 
 
 def score(accuracy, loss=1.0):

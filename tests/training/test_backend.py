@@ -34,6 +34,41 @@ def test_the_engine_and_autograd_give_the_same_losses(data, own, case):
     assert torch.equal(by_hook, by_autograd)
 
 
+def targets(kind):
+    """Labels or numbers of the 90 nodes, some of which are missing; with several outputs."""
+    draw = torch.randn(90, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    y = draw if kind == "numbers" else (draw > 0.3).double()
+    return torch.where(draw > 1.2, torch.nan, y)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [
+        *(("classes", name) for name in ("balanced_accuracy", "f1_macro", "roc_auc")),
+        *(("labels", name) for name in ("accuracy", "average_precision", "roc_auc", "f1_macro")),
+        *(("numbers", name) for name in ("r2", "mae", "mse")),
+    ],
+)
+@pytest.mark.parametrize("runs", [1, 2])
+def test_they_do_so_for_other_targets_and_metrics(data, kind, metric, runs):
+    data = copy.copy(data)
+    case = CASES[1]
+    models = [[build(data, case) for _ in range(runs)] for _ in range(2)]
+    if kind != "classes":
+        data.y = targets(kind)
+    own = SplitData.of(data, metric=metric)
+    configs = [replace(CONFIG, seed=seed) for seed in range(runs)]
+    engine, autograd = (
+        make(own_models, [own] * runs, configs)
+        for make, own_models in zip((EngineBackend, Autograd), models, strict=True)
+    )
+    for _ in range(20):
+        torch.testing.assert_close(engine.descend(), autograd.descend(), rtol=1e-10, atol=1e-10)
+        for ours, theirs in zip(engine.validate(), autograd.validate(), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+    assert choose_backend(models[0][0], own) is EngineBackend
+
+
 def begin(kind, data, own, seeds, case=CASES[4]):
     configs = [replace(CONFIG, seed=seed) for seed in seeds]
     models = [build(data, case) for _ in seeds]

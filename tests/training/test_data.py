@@ -83,7 +83,8 @@ def test_features_that_are_not_finite_are_named(data, value, sparse):
         ("x", None, "features x are NoneType"),
         ("x", torch.ones(300, 16, dtype=torch.long), "features x are torch.int64"),
         ("x", torch.ones(299, 16), "features of 299 nodes, labels of 300"),
-        ("y", torch.zeros(300), r"labels y are torch.float32 \(300,\)"),
+        ("y", None, r"y is NoneType, expected a tensor of shape \(n,\)"),
+        ("y", torch.full((300,), torch.inf), "infinite"),
         ("train_mask", torch.tensor([1, 2]), "the train mask is torch.int64"),
         ("val_mask", None, "the val mask is NoneType"),
         ("train_mask", torch.ones(3, dtype=torch.bool), r"train mask has shape \(3,\)"),
@@ -152,7 +153,7 @@ def test_a_blind_problem_has_no_test_nodes_and_no_labels_but_those_that_are_used
     blind = problem.blind()
     assert type(blind) is TrainingData
     assert {field.name for field in fields(blind)} == {
-        *("x", "edges", "y", "train", "val", "name", "inputs")
+        *("x", "edges", "y", "train", "val", "name", "inputs", "objective")
     }
     assert blind.inputs == ()
     seen = data.train_mask | data.val_mask

@@ -106,14 +106,14 @@ class _Trained:
 
 def _study_table(study: DepthStudy) -> Table[_Trained]:
     from graphsct.pages.tables import Column, Table
-    from graphsct.training.seeds import percent
-    from graphsct.training.words import SELECT
+    from graphsct.training.selection import Criterion
 
     rows = []
     for (select, depth), found in study.found.items():
-        shares = [percent([run.test_score for run in part.runs]) for part in found.parts]
-        difference = percent(found.differences, sign="+")
-        rows.append(_Trained(SELECT[select], depth, shares[1], shares[0], difference))
+        show = found.results.metric.show
+        shares = [show([run.test_score for run in part.runs]) for part in found.parts]
+        difference = show(found.differences, sign="+")
+        rows.append(_Trained(Criterion(select).title, depth, shares[1], shares[0], difference))
     columns: tuple[Column[_Trained], ...] = (
         Column("epoch chosen by", "{select:s}", right=False),
         Column("layers", "{depth:d}"),

@@ -75,6 +75,7 @@ def diagnose(
     dense_weight_decay: Annotated[
         float | None, options.option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
     ] = None,
+    metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN, "val_score")] = None,
     last: Annotated[
         bool, options.flag("--last", "Look at the last epoch instead.", _TRAIN)

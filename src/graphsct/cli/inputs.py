@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["announce", "load_or_read", "model_name", "read_options", "settings"]
+__all__ = ["announce", "load_or_read", "model_name", "propose_metric", "read_options", "settings"]
 
 _WORDS = {"True": True, "False": False, "None": None}
 
@@ -40,6 +40,25 @@ def load_or_read(name: str, root: Path | None, *, symmetrize: bool, normalize: b
         )
         data = datasets.from_folder(name, split=split, symmetrize=symmetrize)
     return data
+
+
+def propose_metric(data: Any, chosen: str | None) -> None:
+    """Say on standard error if another metric than accuracy would say more about some data.
+
+    Args:
+        data: with targets
+        chosen: name of the metric, if the user has chosen one
+    """
+    from graphsct.training.metrics import unequal_classes
+
+    if chosen is None and getattr(data, "metric", None) is None:
+        share = unequal_classes(data.y)
+        if share is not None:
+            typer.echo(
+                f"{data.name} has two classes, one with {share:.0%} of the nodes: accuracy says "
+                "little about the other; consider --metric roc_auc",
+                err=True,
+            )
 
 
 def announce(target: str) -> None:

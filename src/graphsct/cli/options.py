@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "DATASETS",
     "FROM_FILES",
+    "METRICS",
     "OF_THE_PAPER",
     "SELECTIONS",
     "among",
@@ -21,6 +22,7 @@ __all__ = [
     "examples",
     "flag",
     "lists_of",
+    "metric",
     "model",
     "models",
     "more",
@@ -51,6 +53,16 @@ OF_THE_PAPER = (
 FROM_FILES = (*OF_THE_PAPER, "cornell_as_served")
 DATASETS = ("demo", *FROM_FILES, "arxiv_like")
 SELECTIONS = ("val_loss", "val_score")
+METRICS = (
+    "accuracy",
+    "balanced_accuracy",
+    "f1_macro",
+    "roc_auc",
+    "average_precision",
+    "r2",
+    "mse",
+    "mae",
+)
 
 Complete = Callable[[str], list[str]]
 Names = Sequence[str] | Callable[[], Sequence[str]]
@@ -149,8 +161,14 @@ def depth(panel: str | None = None, default: str = "2") -> Any:
 
 def select(panel: str | None = None, default: str = "val_loss") -> Any:
     """``--select``."""
-    text = "Criterion for the best epoch: val_loss or val_score."
+    text = "Criterion for the best epoch: val_loss, or val_score, the metric."
     return option(text, panel, default, autocompletion=among(SELECTIONS))
+
+
+def metric(panel: str | None = None) -> Any:
+    """``--metric``."""
+    text = "accuracy, balanced_accuracy, f1_macro, roc_auc, average_precision, r2, mse or mae."
+    return option(text, panel, "that of the data", autocompletion=among(METRICS))
 
 
 def normalize(panel: str | None = None, default: str = "no") -> Any:

@@ -46,6 +46,7 @@ def search(
     ] = None,
     max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
     more: Annotated[list[str] | None, options.more(_TASK)] = None,
+    metric: Annotated[str | None, options.metric(_TASK)] = None,
     select: Annotated[str, options.select(_TASK, "val_score")] = "val_score",
     normalize: Annotated[bool | None, options.normalize(_TASK, "both are tried")] = None,
     trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
@@ -67,7 +68,7 @@ def search(
     threads: Annotated[int | None, options.threads(_STUDY)] = None,
     as_json: Annotated[bool, options.as_json(_STUDY)] = False,
 ) -> None:
-    """Search for the settings with the best mean validation accuracy, without the test nodes.
+    """Search for the settings with the best mean validation metric, without the test nodes.
     The same command resumes a search that was stopped, and several at once share the work.
     """
     import torch
@@ -117,8 +118,6 @@ def _show(found: Found, folder: Path, model: str) -> None:
 
     from graphsct.nn.model_file import is_file
     from graphsct.search.finals import TIMES
-    from graphsct.search.progress import show_score
-    from graphsct.training.words import SELECT
 
     console = Console(highlight=False)
     console.print(
@@ -128,8 +127,8 @@ def _show(found: Found, folder: Path, model: str) -> None:
     if found.finalists:
         runs = TIMES * found.seeds_per_trial
         console.print(f"the best {found.finalists} had {runs} runs each")
-    select = found.task.select
-    console.print(f"best mean {SELECT[select]}: [bold]{show_score(found.score, select)}[/]")
+    by = found.task.criterion
+    console.print(f"best mean {by.title}: [bold]{by.show(found.score)}[/]")
     for part in (found.model, found.train):
         values = {k: v for k, v in part.to_dict().items() if v is not None}
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))

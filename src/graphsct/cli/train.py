@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import settings
+from graphsct.cli.inputs import propose_metric, settings
 from graphsct.cli.options import flag, option
 from graphsct.cli.output import diverted, print_json, print_table, write_page
 
@@ -68,6 +68,7 @@ def train(
     learning_rate: Annotated[float | None, option("Of Adam.", _TRAIN, "0.01")] = None,
     conv_weight_decay: Annotated[float | None, option("Of convolutions.", _TRAIN, "0")] = None,
     dense_weight_decay: Annotated[float | None, option("Of the rest.", _TRAIN, "0.0005")] = None,
+    metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
     checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
@@ -95,7 +96,7 @@ def train(
     ] = 600.0,
     as_json: Annotated[bool, options.as_json(_RUN)] = False,
 ) -> None:
-    """Train a model on a data set with several seeds and print the mean test accuracy ± its
+    """Train a model on a data set with several seeds and print the mean of the test metric ± its
     standard deviation. Settings that are left out come from --config, else the defaults.
     """
     import torch
@@ -119,6 +120,7 @@ def train(
         return
     with diverted(as_json):
         loaded = datasets.load(data, root, normalize=normalize)
+        propose_metric(loaded, train_config.metric)
         name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
         folder = out or Path("results/train") / f"{name}-{model_config.depth}"
         found = compare_control(

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from graphsct.datasets.targets import labelled
 from graphsct.errors import DataError
 
 __all__ = ["Fractions", "PerClass", "Split", "check_split"]
@@ -109,13 +110,13 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
 
     Args:
         split: the masks
-        y: labels, -1 for none; shape: ``(n,)``
+        y: targets; shape: ``(n,)`` or ``(n, t)``
         every_class: refuse a class without a training node
         where: the name of the split in an error message
     """
     masks = split._asdict()
     for name, mask in masks.items():
-        if mask.shape != y.shape:
+        if mask.shape != y.shape[:1]:
             raise DataError(
                 f"{where}: the {name} mask has shape {tuple(mask.shape)}, expected ({len(y)},)"
             )
@@ -127,7 +128,7 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
                 f"{len(both) - 1} others; take them out of one"
             )
     for name, mask in masks.items():
-        blank = (mask & (y < 0)).nonzero()
+        blank = (mask & ~labelled(y)).nonzero()
         if len(blank):
             raise DataError(
                 f"{where}: node {int(blank[0])} is in {name} but has no label, and so are "

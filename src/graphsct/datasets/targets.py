@@ -9,6 +9,7 @@ There are three kinds, which the labels ``y`` tell apart:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from graphsct.errors import DataError
 
-__all__ = ["Kind", "check_targets", "kind_of", "labelled", "num_outputs"]
+__all__ = ["Kind", "check_targets", "kind_of", "labelled", "merged", "num_outputs", "only"]
 
 Kind = Literal["classes", "labels", "numbers"]
 
@@ -41,25 +42,27 @@ def check_targets(y: Any, count: int | None = None, where: str = "y") -> Tensor:
         raise DataError(f"{where} is {what}, expected a tensor of shape (n,) or (n, targets)")
     if count is not None and len(y) != count:
         raise DataError(f"{where} has {len(y)} rows, expected {count}: one for each node")
-    if y.is_floating_point():
-        if bool(y.isinf().any()) or bool(y.isnan().all()):
+    found: Tensor = y
+    if found.is_floating_point():
+        if bool(found.isinf().any()) or bool(found.isnan().all()):
             raise DataError(f"{where} holds infinite numbers, or nothing but NaN")
-        return y
-    y = y.long()
-    if y.dim() == 2 and y.shape[1] > 1:
-        if not bool(((y == 0) | (y == 1)).all()):
+        return found
+    found = found.long()
+    if found.dim() == 2 and found.shape[1] > 1:
+        if not bool(((found == 0) | (found == 1)).all()):
             raise DataError(
-                f"{where} has {y.shape[1]} columns of whole numbers, which are neither classes of "
-                "shape (n,) nor labels of 0 and 1; make it float to predict numbers"
+                f"{where} has {found.shape[1]} columns of whole numbers, which are neither classes "
+                "of shape (n,) nor labels of 0 and 1; make it float to predict numbers"
             )
-        return y.to(torch.get_default_dtype())
-    y = y.reshape(-1)
-    if int(y.min()) < -1 or int(y.max()) < 0:
+        return found.to(torch.get_default_dtype())
+    found = found.reshape(-1)
+    low, high = int(found.min()), int(found.max())
+    if low < -1 or high < 0:
         raise DataError(
-            f"{where} runs from {int(y.min())} to {int(y.max())}; classes are 0, 1, ..., and -1 is "
-            "a node without a label"
+            f"{where} runs from {low} to {high}; classes are 0, 1, ..., and -1 is a node without a "
+            "label"
         )
-    return y
+    return found
 
 
 def kind_of(y: Tensor) -> Kind:
@@ -89,3 +92,23 @@ def num_outputs(y: Tensor) -> int:
     if not y.is_floating_point():
         return int(y.max()) + 1
     return 1 if y.dim() == 1 else y.shape[1]
+
+
+def only(y: Tensor, nodes: Tensor) -> Tensor:
+    """The targets of some nodes; those of all others are taken away.
+
+    Args:
+        y: targets; shape: ``(n,)`` or ``(n, t)``
+        nodes: mask of the nodes; shape: ``(n,)`` of bool
+    """
+    shown = nodes if y.dim() == 1 else nodes.unsqueeze(1)
+    return torch.where(shown, y, torch.nan if y.is_floating_point() else -1)
+
+
+def merged(several: Sequence[Tensor]) -> Tensor:
+    """Targets that any of several tensors has, which agree where two of them have one."""
+    found = several[0]
+    for y in several[1:]:
+        missing = found.isnan() if y.is_floating_point() else found < 0
+        found = torch.where(missing, y, found)
+    return found

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphsct.records import Record
+from graphsct.training.metrics import METRICS, Metric, deviation
 from graphsct.training.run import Run
-from graphsct.training.seeds import deviation
 
 __all__ = ["Effect"]
 
@@ -20,7 +20,7 @@ class Effect(Record):
     Args:
         name: name of the remedy, or ``as it is``
         runs: one run per seed
-        differences: test accuracy minus that of the model as it is, seed by seed
+        differences: test score minus that of the model as it is, seed by seed
     """
 
     name: str
@@ -28,17 +28,22 @@ class Effect(Record):
     differences: tuple[float, ...]
 
     @property
+    def metric(self) -> Metric:
+        """The metric of all scores."""
+        return METRICS[self.runs[0].metric]
+
+    @property
     def test(self) -> list[float]:
-        """Test accuracies at the epochs selected by validation."""
+        """Test scores at the epochs selected by validation."""
         return [run.test_score for run in self.runs]
 
     @property
     def val(self) -> list[float]:
-        """Validation accuracies at these epochs."""
+        """Validation scores at these epochs."""
         return [run.val_score for run in self.runs]
 
     def to_dict(self) -> dict[str, Any]:
-        """Means, standard deviations and the accuracies of every seed, as plain values."""
+        """Means, standard deviations and the scores of every seed, as plain values."""
         return {
             "name": self.name,
             "test_mean": statistics.fmean(self.test),

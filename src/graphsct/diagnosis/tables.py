@@ -10,8 +10,9 @@ from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.words import tried
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.training.compare import Comparison
+from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Run
-from graphsct.training.seeds import Results, percent
+from graphsct.training.seeds import Results
 
 if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
@@ -176,9 +177,9 @@ class ResultRow:
 
     Args:
         name: the control or the remedy
-        test: test accuracy in percent, mean ± standard deviation
-        validation: validation accuracy in percent, mean ± standard deviation
-        difference: paired difference of the test accuracy from the model as it is
+        test: test score, mean ± standard deviation
+        validation: validation score, mean ± standard deviation
+        difference: paired difference of the test score from the model as it is
         epoch: mean of the selected epochs
         seconds: mean time of a run
     """
@@ -191,21 +192,16 @@ class ResultRow:
     seconds: str = ""
 
 
-_ACCURACY: tuple[Column[ResultRow], ...] = (
-    Column("test accuracy, %", "{test:s}"),
-    Column("validation, %", "{validation:s}"),
-)
-_EFFECTS: tuple[Column[ResultRow], ...] = (
-    Column("remedy", "{name:s}", right=False),
-    *_ACCURACY,
-    Column("difference, paired", "{difference:s}"),
-)
-_RESULTS: tuple[Column[ResultRow], ...] = (
-    Column("control", "{name:s}", right=False),
-    *_ACCURACY,
-    Column("best epoch", "{epoch:s}"),
-    Column("s per run", "{seconds:s}"),
-)
+def _result_columns(
+    first: str, metric: Metric, *others: Column[ResultRow]
+) -> tuple[Column[ResultRow], ...]:
+    """The name, the scores, and other columns."""
+    return (
+        Column(first, "{name:s}", right=False),
+        Column(f"test {metric.heading}", "{test:s}"),
+        Column(f"validation{', %' * metric.percent}", "{validation:s}"),
+        *others,
+    )
 
 
 def effect_table(found: Diagnosis) -> Table[ResultRow] | None:
@@ -213,28 +209,38 @@ def effect_table(found: Diagnosis) -> Table[ResultRow] | None:
     if not found.effects:
         return None
     as_it_is, *others = found.effects
-    rows = [ResultRow(as_it_is.name, percent(as_it_is.test), percent(as_it_is.val))]
+    show = as_it_is.metric.show
+    rows = [ResultRow(as_it_is.name, show(as_it_is.test), show(as_it_is.val))]
     rows += [
-        ResultRow(e.name, percent(e.test), percent(e.val), percent(e.differences, sign="+"))
-        for e in others
+        ResultRow(e.name, show(e.test), show(e.val), show(e.differences, sign="+")) for e in others
     ]
-    return Table(tried(found).rstrip(":"), _EFFECTS, tuple(rows))
+    difference = Column[ResultRow]("difference, paired", "{difference:s}")
+    columns = _result_columns("remedy", as_it_is.metric, difference)
+    return Table(tried(found).rstrip(":"), columns, tuple(rows))
 
 
 def comparison_table(found: Comparison) -> Table[ResultRow]:
     """Return the results with and without control, and their paired difference."""
+    metric = found.results.metric
     rows = [_result(part) for part in found.parts]
     if found.differences:
-        rows.append(ResultRow("difference, paired", percent(found.differences, sign="+")))
-    return Table("Mean ± standard deviation over the seeds", _RESULTS, tuple(rows))
+        difference = metric.show(found.differences, sign="+")
+        rows.append(ResultRow("difference, paired", difference))
+    columns = _result_columns(
+        "control",
+        metric,
+        Column("best epoch", "{epoch:s}"),
+        Column("s per run", "{seconds:s}"),
+    )
+    return Table("Mean ± standard deviation over the seeds", columns, tuple(rows))
 
 
 def _result(results: Results) -> ResultRow:
     runs = results.counted
     return ResultRow(
         results.model.control or "none",
-        percent([run.test_score for run in runs]),
-        percent([run.val_score for run in runs]),
+        results.metric.show([run.test_score for run in runs]),
+        results.metric.show([run.val_score for run in runs]),
         epoch=f"{statistics.fmean(run.best_epoch for run in runs):.0f}",
         seconds=f"{statistics.fmean(run.seconds for run in runs):.1f}",
     )
@@ -253,8 +259,8 @@ _SEEDS: tuple[Column[SeedRow], ...] = (
         "seed", lambda row: f"{row.run.config.seed}{', interrupted' * row.run.interrupted}", False
     ),
     Column("split", "{split:d}"),
-    Column("test, %", lambda row: f"{100 * row.run.test_score:.1f}"),
-    Column("validation, %", lambda row: f"{100 * row.run.val_score:.1f}"),
+    Column("test", lambda row: METRICS[row.run.metric].show([row.run.test_score])),
+    Column("validation", lambda row: METRICS[row.run.metric].show([row.run.val_score])),
     Column("validation loss", "{run.val_loss:.4g}"),
     Column("epoch", "{run.best_epoch:d}"),
     Column("of", "{run.epochs:d}"),
@@ -267,7 +273,7 @@ def seed_table(results: Results, heading: str = "") -> Table[SeedRow]:
     rows = tuple(SeedRow(*pair) for pair in zip(results.runs, results.splits, strict=True))
     several = rows[0].split is not None
     columns = tuple(column for column in _SEEDS if several or column.title != "split")
-    return Table(_titled("Every seed", heading), columns, rows)
+    return Table(_titled(f"Every seed, {results.metric.heading}", heading), columns, rows)
 
 
 def _titled(title: str, heading: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphsct.training.metrics import METRICS
+from graphsct.training.selection import Criterion
+
 if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
     from graphsct.training.run import Run
@@ -32,16 +35,18 @@ def size(found: Diagnosis) -> str:
 
 def trained(run: Run) -> str:
     """Return a line about the training of a model."""
+    metric = METRICS[run.metric]
     return (
-        f"trained for {run.epochs} epochs, seed {run.config.seed}: test accuracy "
-        f"{run.test_score:.1%}, validation {run.val_score:.1%} at epoch {run.best_epoch}"
+        f"trained for {run.epochs} epochs, seed {run.config.seed}: test {metric.heading} "
+        f"{metric.show([run.test_score])}, validation {metric.show([run.val_score])} at epoch "
+        f"{run.best_epoch}"
     )
 
 
 def tried(found: Diagnosis) -> str:
     """Return a line about the comparison of remedies."""
     runs = found.effects[0].runs
-    rule = runs[0].config.select.replace("val_", "validation ")
+    rule = Criterion(runs[0].config.select, found.effects[0].metric).title
     return (
         f"Tried, {len(runs)} seed{'s' * (len(runs) > 1)}, {runs[0].epochs} epochs, the epoch "
         f"chosen by {rule}:"

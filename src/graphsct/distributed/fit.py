@@ -16,7 +16,7 @@ from graphsct.distributed.backend import Distributed
 from graphsct.distributed.collectives import device, lead, lead_tensors, rank
 from graphsct.distributed.norm import make_global
 from graphsct.distributed.part import Part
-from graphsct.errors import ModelError
+from graphsct.errors import ModelError, TrainingError
 from graphsct.nn.model import Model
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import TrainConfig
@@ -62,6 +62,11 @@ def fit(
         raise ModelError(
             f"edge_dropout is {model.edge_dropout!r}, but no process has all edges to draw from; "
             "use edge_dropout=0.0, or train in one process"
+        )
+    if config.metric not in (None, "accuracy"):
+        raise TrainingError(
+            f"metric is {config.metric!r}, which no process can compute from its own nodes; use "
+            "metric='accuracy', or train in one process"
         )
     known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
     own = fingerprint(model, known, config)

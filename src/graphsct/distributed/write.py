@@ -54,6 +54,11 @@ def write_partition(
     several = count_splits(data) > 1
     problems = [SplitData.of(data, i if several else None) for i in range(count_splits(data))]
     x, y = problems[0].x, problems[0].y
+    kind = problems[0].objective.kind
+    if kind != "classes":
+        raise DataError(
+            f"{problems[0].name} has {kind} to predict, but processes share classes only"
+        )
     owners = divide(graph.adjacency, parts, method)
     crossing = _crossing(graph.adjacency.component.numpy(), owners)
     (place / HEADER).unlink(missing_ok=True)  # from here on the folder is not a partition

@@ -14,11 +14,12 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.splits import Split
+from graphsct.datasets.targets import Kind
 from graphsct.engine.adam import Adam, Settings
 from graphsct.engine.build import late_convolutions, record
 from graphsct.engine.dropout import Noise
 from graphsct.engine.input_layer import Features
-from graphsct.engine.output_layer import Loss
+from graphsct.engine.output_layer import LOSSES, Measure
 from graphsct.engine.penalties import PENALTIES
 from graphsct.engine.products import Matrix
 from graphsct.engine.program import Arena, OneThread, Program
@@ -75,10 +76,12 @@ class Engine:
             differ in dropout alone
         x: features, dense or sparse CSR; shape: ``(n, f)``
         graph: the graph
-        y: labels; shape: ``(n,)``
+        y: targets; shape: ``(n,)`` or ``(n, t)``
         splits: of each run
         configs: of each run; they may differ in learning rate, weight decay and seed
         generators: of each run, from which dropout is seeded in each epoch
+        kind: the kind of the targets
+        measure: computes the metric from scores and targets; defaults to the accuracy of classes
     """
 
     def __init__(
@@ -90,10 +93,12 @@ class Engine:
         splits: Sequence[Split],
         configs: Sequence[Settings],
         generators: Sequence[torch.Generator],
+        kind: Kind = "classes",
+        measure: Measure | None = None,
     ) -> None:
         self.models, self.splits, self.configs = list(models), list(splits), list(configs)
         self.generators = list(generators)
-        self.x, self.graph, self.y = x, graph, y
+        self.x, self.graph, self.y, self.kind, self.measure = x, graph, y, kind, measure
         self._operators = GraphOperators(graph)
         train = torch.stack([split.train for split in splits]).any(0)
         val = torch.stack([split.val for split in splits]).any(0)
@@ -122,7 +127,8 @@ class Engine:
         self._numbers = torch.zeros(4, k, dtype=torch.float64)
         arena = Arena(next(self.models[0].parameters()).detach())
         tape = self._record(weights, features, training=True)
-        tape.end_with(Loss(tape.root, self.y, self.splits, "train", self._numbers[0]))
+        loss = LOSSES[self.kind]
+        tape.end_with(loss(tape.root, self.y, self.splits, "train", self._numbers[0]))
         drops = [node.words for node in tape.nodes if hasattr(node, "words")]
         self._noise = tape.noise = Noise(self.generators, drops)
         tape.order = self._order()
@@ -134,7 +140,7 @@ class Engine:
 
         tape = self._record(weights, features, training=False)
         rest = self._numbers[1], self._numbers[2:].t()
-        tape.end_with(Loss(tape.root, self.y, self.splits, "val", *rest))
+        tape.end_with(loss(tape.root, self.y, self.splits, "val", *rest, self.measure))
         self._evaluation = Program(arena)
         Matrix.refresh(self._evaluation, tape.matrices, weights)
         tape.emit(self._evaluation)
@@ -206,7 +212,7 @@ class Engine:
 
     @torch.no_grad()
     def validate(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Validation loss, training and validation accuracy of each run; of shape ``(k,)``."""
+        """Validation loss, and the metric of training and validation nodes; ``(k,)`` each."""
         with self.threads:
             self._evaluation.run()
         val_loss, train_score, val_score = self._numbers[1:].clone()

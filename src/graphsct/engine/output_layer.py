@@ -1,4 +1,4 @@
-r"""The last linear layer of k runs, their loss and their accuracies.
+r"""The last linear layer of k runs, their losses and their metrics.
 
 Scores are kept class by class, ``(k, C, r)``: along the nodes the processor's wide registers are
 full, along a handful of classes they are not, which makes softmax ten times as fast.
@@ -6,32 +6,37 @@ full, along a handful of classes they are not, which makes softmax ten times as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from graphsct.datasets.splits import Split
+from graphsct.datasets.targets import Kind
 from graphsct.engine.program import Program, apart
 from graphsct.engine.tape import Node
 
-__all__ = ["Loss"]
+__all__ = ["LOSSES", "BinaryCrossEntropy", "CrossEntropy", "Loss", "Measure", "SquaredError"]
 
 _aten = torch.ops.aten
 
+#: Computes a metric from scores and targets; shapes: ``(n, outputs), (n,) or (n, t) -> ()``.
+Measure = Callable[[Tensor, Tensor], Tensor]
+
 
 class Loss(Node):
-    """The negative log-likelihood of the labels, from the features before the last linear layer.
+    """The loss of k runs, from the features before the last linear layer.
 
     Args:
         scores: the last linear layer, which it takes the place of
-        y: labels of all nodes; shape: ``(n,)``
+        y: targets of all nodes; shape: ``(n,)`` or ``(n, t)``
         splits: of each run
         part: the part of the split that the loss is of, ``train`` or ``val``
         loss: where to write; shape: ``(k,)``
-        accuracy: where to write the shares of training and validation nodes that are right, if
-            they are wanted; shape: ``(k, 2)``
+        measured: where to write the metric of training and validation nodes, if it is wanted;
+            shape: ``(k, 2)``
+        measure: computes the metric from scores and targets; defaults to the accuracy of classes
     """
 
     def __init__(
@@ -41,21 +46,31 @@ class Loss(Node):
         splits: Sequence[Split],
         part: str,
         loss: Tensor,
-        accuracy: Tensor | None = None,
+        measured: Tensor | None = None,
+        measure: Measure | None = None,
     ) -> None:
         super().__init__(scores.tape, scores.inputs, scores.width)
         self.weight, self.bias = scores.matrix.weight, scores.bias
-        self._loss, self._accuracy = loss, accuracy
-        rows, dtype = self.tape.some, self.weight.value.dtype
+        self._loss, self._measured, self._measure = loss, measured, measure
+        rows, self._dtype = self.tape.some, self.weight.value.dtype
         self._y = y[rows]
         self._parts = torch.stack(  # of the split, (k, 2, r)
             [torch.stack([split.train[rows], split.val[rows]]) for split in splits]
-        ).to(dtype)
-        shares = torch.stack([getattr(split, part)[rows] for split in splits]).to(dtype)
-        shares /= shares.sum(1, keepdim=True)
-        one_hot = torch.nn.functional.one_hot(self._y, self.width).t().to(dtype)
-        # Of the loss in the logarithms, (k, C, r)
-        self._slope = (-one_hot * shares.unsqueeze(1)).contiguous()
+        )
+        own = torch.stack([getattr(split, part)[rows] for split in splits])
+        self._prepare(own.to(self._dtype).unsqueeze(1))
+
+    def _prepare(self, own: Tensor) -> None:
+        """Prepare the loss of some nodes; shape of ``own``: ``(k, 1, r)``, 1 for these nodes."""
+        raise NotImplementedError
+
+    def _compare(self, do: Program) -> None:
+        """Add the calls from scores to the loss."""
+        raise NotImplementedError
+
+    def _differentiate(self, do: Program) -> None:
+        """Add the calls that put the gradient of the scores in the place of the scores."""
+        raise NotImplementedError
 
     def keeps(self, x: Node) -> bool:
         """For the gradient of the weight."""
@@ -65,10 +80,11 @@ class Loss(Node):
         return True
 
     def allocate(self, do: Program) -> None:
-        self._scores, self._logs = (do.arena.take(*self._slope.shape) for _ in range(2))
+        k, _, r = self._parts.shape
+        self._scores, self._between = (do.arena.take(k, self.width, r) for _ in range(2))
 
     def forward(self, do: Program) -> None:
-        """Write the loss, and the accuracies if they are wanted."""
+        """Write the loss, and the metrics if they are wanted."""
         (node,), k = self.inputs, self.tape.k
         right = apart(node.head, k).transpose(1, 2)
         left, scores = self.weight.value.transpose(1, 2), self._scores
@@ -78,31 +94,44 @@ class Loss(Node):
             do(torch.addmm, start[0], left[0], right[0], **rest, out=scores[0])
         else:
             do(torch.baddbmm, start, left, right, **rest, out=scores)
-        do(_aten._log_softmax.out, scores, 1, False, out=self._logs)
-        total = do.scratch("loss", k, 1, 1)
-        do(torch.bmm, self._logs.view(k, 1, -1), self._slope.view(k, -1, 1), out=total)
-        do(self._loss.copy_, total.view(k))
-        if self._accuracy is not None:
-            self._count(do, self._accuracy)
+        self._compare(do)
+        if self._measured is not None:
+            if self._measure is None:
+                self._count(do, self._measured)
+            else:
+                do(self._measure_all, self._measured, self._measure)
         if not self.tape.training:
-            for array in (self._scores, self._logs):
+            for array in (self._scores, self._between):
                 do.arena.release(array)
+
+    def _add_up(self, do: Program, some: Tensor, others: Tensor) -> None:
+        """Write the sum of the products of two arrays, ``(k, C, r)`` each, as the loss."""
+        k = len(some)
+        total = do.scratch("loss", k, 1, 1)
+        do(torch.bmm, some.view(k, 1, -1), others.view(k, -1, 1), out=total)
+        do(self._loss.copy_, total.view(k))
+
+    def _measure_all(self, measured: Tensor, measure: Measure) -> None:
+        """Compute the metric of each run."""
+        for run, (scores, parts) in enumerate(zip(self._scores, self._parts, strict=True)):
+            for place, own in enumerate(parts):
+                measured[run, place] = measure(scores.t()[own], self._y[own])
 
     def _count(self, do: Program, accuracy: Tensor) -> None:
         k, _, r = self._scores.shape
+        parts = self._parts.to(self._dtype)
         best, guess = do.scratch("best", k, r), torch.empty(k, r, dtype=torch.long)
         do(torch.max, self._scores, 1, out=(best, guess))
         do(torch.eq, guess, self._y, out=best)
         right = do.scratch("right", k, 2, 1)
-        do(torch.bmm, self._parts, best.unsqueeze(2), out=right)  # whole numbers, so exact
-        do(torch.div, right[:, :, 0], self._parts.sum(2).double(), out=accuracy)
+        do(torch.bmm, parts, best.unsqueeze(2), out=right)  # whole numbers, so exact
+        do(torch.div, right[:, :, 0], parts.sum(2).double(), out=accuracy)
 
     def backward(self, do: Program) -> None:
         """Gradients of the features and the weights."""
         (node,), k = self.inputs, self.tape.k
         scale, dscores = node.scale, self._scores
-        backward = _aten._log_softmax_backward_data.out
-        do(backward, self._slope, self._logs, 1, self._slope.dtype, out=dscores)
+        self._differentiate(do)
         if self.bias is not None:
             with self.bias.write_grad(do) as out:
                 do(torch.sum, dscores, dim=2, out=out)
@@ -116,5 +145,70 @@ class Loss(Node):
             else:
                 do(torch.baddbmm, grad, x, left, beta=0, alpha=scale, out=grad)
                 do(torch.baddbmm, out, left, right, beta=0, alpha=scale, out=out)
-        for array in (self._scores, self._logs):
+        for array in (self._scores, self._between):
             do.arena.release(array)
+
+
+class CrossEntropy(Loss):
+    """The negative log-likelihood of classes."""
+
+    def _prepare(self, own: Tensor) -> None:
+        shares = own / own.sum(2, keepdim=True)
+        one_hot = torch.nn.functional.one_hot(self._y, self.width).t().to(self._dtype)
+        # Of the loss in the logarithms, (k, C, r)
+        self._slope = (-one_hot * shares).contiguous()
+
+    def _compare(self, do: Program) -> None:
+        do(_aten._log_softmax.out, self._scores, 1, False, out=self._between)
+        self._add_up(do, self._between, self._slope)
+
+    def _differentiate(self, do: Program) -> None:
+        backward = _aten._log_softmax_backward_data.out
+        do(backward, self._slope, self._between, 1, self._dtype, out=self._scores)
+
+
+class _OfColumns(Loss):
+    """A loss that is a mean over all entries that are there, of labels or numbers."""
+
+    def _prepare(self, own: Tensor) -> None:
+        wanted = self._y.view(len(self._y), -1).t().to(self._dtype)  # (C, r)
+        known = own * ~wanted.isnan()
+        self._shares = (known / known.sum((1, 2), keepdim=True)).contiguous()
+        self._wanted = wanted.nan_to_num().expand_as(self._shares).contiguous()
+
+
+class BinaryCrossEntropy(_OfColumns):
+    r"""The cross-entropy of labels, :math:`\log(1 + e^s) - y s` for a score :math:`s`."""
+
+    def _compare(self, do: Program) -> None:
+        part = do.scratch("product of labels", *self._scores.shape)
+        do(torch.mul, self._scores, self._wanted, out=part)
+        do(_aten.softplus.out, self._scores, 1, 700, out=self._between)  # no shortcut
+        do(self._between.sub_, part)
+        self._add_up(do, self._between, self._shares)
+
+    def _differentiate(self, do: Program) -> None:
+        do(self._scores.sigmoid_)
+        do(self._scores.sub_, self._wanted)
+        do(self._scores.mul_, self._shares)
+
+
+class SquaredError(_OfColumns):
+    """The squared error of numbers."""
+
+    def _compare(self, do: Program) -> None:
+        error = do.scratch("error", *self._scores.shape)
+        do(torch.sub, self._scores, self._wanted, out=error)
+        do(torch.mul, error, self._shares, out=self._between)
+        self._add_up(do, error, self._between)
+
+    def _differentiate(self, do: Program) -> None:
+        do(torch.mul, self._between, 2, out=self._scores)
+
+
+#: The losses by the kind of their targets.
+LOSSES: dict[Kind, type[Loss]] = {
+    "classes": CrossEntropy,
+    "labels": BinaryCrossEntropy,
+    "numbers": SquaredError,
+}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import torch
+
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
+from graphsct.datasets.targets import check_targets, num_outputs
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
+from graphsct.nn.model import Model
 from graphsct.training.data import SplitData, TrainingData, count_splits
 from graphsct.training.fingerprint import digest
 
@@ -28,7 +33,8 @@ class BlindData:
         views: one for each split
         graph: the graph
         num_features: number of features of each node
-        num_classes: number of classes
+        num_outputs: number of outputs of a model
+        rest: the data without targets and masks, for models that are not of :mod:`graphsct.nn`
 
     Example:
         >>> from graphsct.datasets import demo
@@ -40,19 +46,52 @@ class BlindData:
     views: tuple[TrainingData, ...]
     graph: Graph
     num_features: int
-    num_classes: int
+    num_outputs: int
+    rest: Any
 
     @classmethod
-    def of(cls, data: Any) -> BlindData:
-        """Remove the test nodes of a ``Data`` for good."""
+    def of(cls, data: Any, metric: str | None = None) -> BlindData:
+        """Remove the test nodes of a ``Data`` for good.
+
+        Args:
+            data: as for :func:`graphsct.fit`
+            metric: name of the metric; defaults to that of the data
+        """
         count = count_splits(data)
         splits = range(count) if count > 1 else [None]
         graph = graph_of(data)
-        views = (replace(SplitData.of(data, split).blind(), edges=(graph,)) for split in splits)
-        return cls(tuple(views), graph, int(data.num_features), int(data.num_classes))
+        views = tuple(
+            replace(SplitData.of(data, split, metric=metric).blind(), edges=(graph,))
+            for split in splits
+        )
+        outputs = num_outputs(check_targets(data.y))
+        return cls(views, graph, int(data.num_features), outputs, _without_targets(data))
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return self.views[0].objective.metric.name
+
+    @property
+    def num_classes(self) -> int:
+        """The number of outputs by the name that it has in PyTorch Geometric."""
+        return self.num_outputs
+
+    def views_of(self, model: torch.nn.Module, normalize: bool = False) -> list[TrainingData]:
+        """The views as a model takes them.
+
+        Args:
+            model: any model
+            normalize: make each row of features sum to one
+        """
+        views = self._normalized if normalize else self.views
+        if isinstance(model, Model):
+            return list(views)
+        given = views[0].given_to(model, self.rest)
+        return [replace(given, y=own.y, train=own.train, val=own.val) for own in views]
 
     @cached_property
-    def normalized(self) -> tuple[TrainingData, ...]:
+    def _normalized(self) -> tuple[TrainingData, ...]:
         """The views with rows of features that sum to one."""
         x = normalize_rows(from_tensor(self.views[0].x))
         return tuple(replace(view, x=to_tensor(x)) for view in self.views)
@@ -76,3 +115,12 @@ class BlindData:
         for name in ("y", "train", "val"):
             found[name] = " ".join(digest(getattr(view, name)) for view in self.views)
         return found
+
+
+def _without_targets(data: Any) -> Any:
+    """A copy of a ``Data`` that shares its tensors and has neither targets nor masks."""
+    rest = copy.copy(data)
+    for name in list(rest.keys()):
+        if name in ("y", "splits") or name.endswith("_mask"):
+            del rest[name]
+    return rest

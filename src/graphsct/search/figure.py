@@ -12,6 +12,8 @@ import numpy as np
 from graphsct.plotting.saving import save
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
 from graphsct.search.finals import TIMES
+from graphsct.training.metrics import METRICS
+from graphsct.training.selection import Criterion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Trials", "draw_search", "write_search"]
 
-_LABELS = {"val_score": "validation accuracy, %", "val_loss": "validation loss"}
 _FINAL = ("final_val_score", "final_val_loss")
 _NOT_CHOSEN = ("trial", "state", "val_score", "val_loss", "best_epoch", "seconds", *_FINAL)
 _COLUMNS = 5
@@ -31,18 +32,19 @@ class Trials:
 
     Args:
         rows: one per trial, as in ``trials.jsonl``
-        select: ``val_score`` or ``val_loss``
+        by: the criterion of the search
     """
 
     rows: list[dict[str, Any]]
-    select: str
+    by: Criterion
 
     @classmethod
     def read(cls, folder: Path) -> Trials:
         """Read the trials in the folder of a search."""
         lines = (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()
         best = json.loads((folder / "best.json").read_text(encoding="utf-8"))
-        return cls([json.loads(line) for line in lines], best["task"]["select"])
+        select, metric = best["task"]["select"], best["task"].get("metric", "accuracy")
+        return cls([json.loads(line) for line in lines], Criterion(select, METRICS[metric]))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one row per trial."""
@@ -56,27 +58,25 @@ class Trials:
     def scores(self, state: str, having: str = "trial") -> tuple[list[dict[str, Any]], Any]:
         """Return the trials with a state and a setting, and their scores."""
         rows = [row for row in self.rows if row["state"] == state and having in row]
-        return rows, self._scaled(rows, self.select)
+        return rows, self._scaled(rows, self.by.select)
 
     def _scaled(self, rows: list[dict[str, Any]], name: str) -> Any:
-        scale = 100 if self.select == "val_score" else 1
-        return np.array([scale * row[name] for row in rows])
+        return np.array([self.by.scaled(row[name]) for row in rows])
 
     @property
     def best(self) -> dict[str, Any]:
         """The trial with the best score, in the finals if there were any; the other measure
         decides between equal ones.
         """
-        signs = {"val_score": -1, "val_loss": 1}
-        order = sorted(signs, key=lambda name: name != self.select)
         (rows, _), before = self.finals(), "final_"
         if not rows:
             (rows, _), before = self.scores("complete"), ""
-        return min(rows, key=lambda row: [signs[name] * row[before + name] for name in order])
+        names = f"{before}val_score", f"{before}val_loss"
+        return min(rows, key=lambda row: self.by.rank(*(row[name] for name in names)))
 
     def finals(self) -> tuple[list[dict[str, Any]], Any]:
         """Return the trials that finished the finals, and their scores."""
-        name = f"final_{self.select}"
+        name = f"final_{self.by.select}"
         rows = [row for row in self.rows if row.get(name) is not None]
         return rows, self._scaled(rows, name)
 
@@ -118,7 +118,7 @@ def _draw_history(axes: Axes, trials: Trials) -> None:
     done, scores = trials.scores("complete")
     given_up, low_scores = trials.scores("pruned")
     x = [row["trial"] for row in done]
-    better = np.maximum if trials.select == "val_score" else np.minimum
+    better = np.maximum if trials.by.larger else np.minimum
     order = np.argsort(x)
     best = better.accumulate(scores[order])
     axes.scatter([row["trial"] for row in given_up], low_scores, label="given up early", **_HOLLOW)
@@ -128,7 +128,7 @@ def _draw_history(axes: Axes, trials: Trials) -> None:
     if rows:
         at = [row["trial"] for row in rows]
         axes.scatter(at, finals, label=f"{TIMES} times the runs", **_FINALIST)
-    axes.set(xlabel="trial", ylabel=_LABELS[trials.select])
+    axes.set(xlabel="trial", ylabel=trials.by.heading)
     axes.locator_params(axis="x", integer=True)
     low, high = _limits(trials, scores)
     axes.set_ylim(low, high)
@@ -146,7 +146,7 @@ _HOLLOW: dict[str, Any] = dict(s=26, facecolors="none", edgecolors=GREY, lw=1)
 
 def _limits(trials: Trials, scores: Any) -> tuple[float, float]:
     """Limits from the best to below the worst quarter, so that good trials can be told apart."""
-    sign = 1 if trials.select == "val_score" else -1
+    sign = 1 if trials.by.larger else -1
     best, quarter = (sign * scores).max(), np.quantile(sign * scores, 0.25)
     room = best - quarter or 0.1 * abs(best) or 1.0
     worst = max((sign * scores).min(), quarter - room)

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,8 @@ def search(
         >>> found.trials, found.model.depth
         (3, 2)
     """
-    blind = BlindData.of(_load(task, root) if data is None else data)
+    blind = BlindData.of(_load(task, root) if data is None else data, task.metric)
+    task = replace(task, metric=None if blind.metric == "accuracy" else blind.metric)
     with ExitStack() as stack:
         alone = workers == 1 and ray is None
         if storage is None and database is None and not alone:

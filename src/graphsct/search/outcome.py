@@ -7,6 +7,7 @@ from typing import Any
 
 from graphsct.records import Record
 from graphsct.search.evaluate import Score
+from graphsct.training.selection import Criterion
 
 __all__ = ["Counts", "Outcome", "TrialRow"]
 
@@ -17,7 +18,7 @@ class Outcome(Record):
 
     Args:
         diverged: whether a run diverged; there are no scores then
-        val_score: validation accuracy
+        val_score: metric of the validation nodes
         val_loss: validation loss
         best_epoch: number of the best epoch
         seconds: duration of training
@@ -38,11 +39,10 @@ class Outcome(Record):
         """The values that there are."""
         return {k: v for k, v in super().to_dict().items() if v is not None and v is not False}
 
-    def rank(self, select: str) -> tuple[float, float]:
-        """A key to sort by, the best first: the criterion, then the other measure."""
+    def rank(self, by: Criterion) -> tuple[float, float]:
+        """A key to sort by, the best first."""
         assert self.val_score is not None and self.val_loss is not None
-        key = (-self.val_score, self.val_loss)
-        return key if select == "val_score" else key[::-1]
+        return by.rank(self.val_score, self.val_loss)
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class TrialRow(Record, flat=("chosen",)):
     Args:
         trial: number of the trial
         state: ``complete``, ``pruned``, ``fail`` or ``diverged``
-        val_score: validation accuracy
+        val_score: metric of the validation nodes
         val_loss: validation loss
         best_epoch: number of the best epoch
         seconds: duration of training
-        final_val_score: validation accuracy in the finals
+        final_val_score: metric of the validation nodes in the finals
         final_val_loss: validation loss in the finals
         chosen: the settings in effect
     """

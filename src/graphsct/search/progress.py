@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from graphsct.search.study import Study
 
-__all__ = ["SearchProgress", "show_score"]
+__all__ = ["SearchProgress"]
 
 _PAUSE = 60.0  # seconds between two printed lines
 
@@ -75,19 +75,9 @@ class SearchProgress:
         if counts.finalists:
             numbers += f", {counts.finalists} in the finals"
         if best is not None:
-            numbers += f", best {show_score(best, study.select)}"
+            numbers += f", best {study.criterion.show(best)}"
         if first < done < self.trials:  # then come the finals, if there are any
             pace = (time.perf_counter() - self._started) / (done - first)
             left = timedelta(seconds=round(pace * (self.trials - done)))
             numbers += f", about {left} left"
         return done, numbers
-
-
-def show_score(score: float, select: str) -> str:
-    """An accuracy in percent, or a loss.
-
-    Example:
-        >>> show_score(0.8225, "val_score"), show_score(0.8225, "val_loss")
-        ('82.25 %', '0.8225')
-    """
-    return f"{100 * score:.2f} %" if select == "val_score" else f"{score:.4f}"

@@ -82,6 +82,7 @@ def configs(
         epochs=epochs,
         patience=patience,
         select=task.select,
+        metric=task.metric,
         seed=seed,
         **{name: chosen[name] for name in _TRAIN},
     )

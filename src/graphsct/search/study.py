@@ -19,6 +19,7 @@ from graphsct.search.outcome import Counts, Outcome, TrialRow
 from graphsct.search.space import in_effect
 from graphsct.training.fingerprint import check_same
 from graphsct.training.seeding import seed_of
+from graphsct.training.selection import Criterion
 
 if TYPE_CHECKING:
     from graphsct.search.database import Database
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Study", "Taken"]
 
-_WORST = {"val_score": 0.0, "val_loss": math.inf}
 # A trial that ended this many processes is not tried again.
 _TRIES = 3
 # The prefix of the outcomes of the finals, before the number of the trial.
@@ -49,7 +49,7 @@ class Study:
         identity: everything that decides the result; a journal of another study is refused
         choices: the search space
         first: settings of the first trials
-        select: ``val_score`` or ``val_loss``
+        criterion: scores a trial
         seed: seed of the random choices
         journal: an open journal or database; in memory if left out
     """
@@ -60,11 +60,11 @@ class Study:
         choices: Space,
         first: Sequence[Mapping[str, Any]],
         *,
-        select: str,
+        criterion: Criterion,
         seed: int,
         journal: Journal | Database | None = None,
     ) -> None:
-        self.choices, self.select, self.seed, self.journal = choices, select, seed, journal
+        self.choices, self.criterion, self.seed, self.journal = choices, criterion, seed, journal
         self._distributions = {name: _distribution(choices[name]) for name in choices}
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         with self._alone():
@@ -92,7 +92,7 @@ class Study:
             study_name=name,
             storage=storage,
             pruner=pruner,
-            direction="maximize" if self.select == "val_score" else "minimize",
+            direction="maximize" if self.criterion.larger else "minimize",
         )
 
     def _alone(self) -> AbstractContextManager[object]:
@@ -189,7 +189,7 @@ class Study:
             self._begin_again(self.trials()[taken.trial.number], tries=0)
 
     def _value(self, score: Score) -> float:
-        return float(getattr(score, self.select))
+        return float(getattr(score, self.criterion.select))
 
     def hopeless(self, taken: Taken, epoch: int, score: Score) -> bool:
         """Report a score at a rung; returns whether the pruner gives the trial up."""
@@ -212,7 +212,7 @@ class Study:
     def diverged(self, taken: Taken, seconds: float) -> None:
         """Give a trial the worst score."""
         self._note(taken, Outcome(diverged=True, seconds=seconds))
-        self._study.tell(taken.trial, _WORST[self.select])
+        self._study.tell(taken.trial, self.criterion.worst)
 
     def _note(self, taken: Taken, outcome: Outcome) -> None:
         for name, value in outcome.to_dict().items():
@@ -222,7 +222,7 @@ class Study:
         """The best trials that were not in the finals yet; none while a trial is under way."""
         if any(trial.state == TrialState.RUNNING for trial in self.begun()):
             return []
-        ranked = sorted(self._scored(), key=lambda trial: _outcome(trial).rank(self.select))
+        ranked = sorted(self._scored(), key=lambda trial: _outcome(trial).rank(self.criterion))
         there = self.finals()
         return [trial for trial in ranked[:count] if trial.number not in there]
 
@@ -244,11 +244,13 @@ class Study:
         done = [trial for trial in done if trial.number in finals] or done
         if not done:
             raise TrainingError("no trial has come to its end; allow more trials or more time")
-        return min(done, key=lambda t: (finals.get(t.number) or _outcome(t)).rank(self.select))
+        return min(done, key=lambda t: (finals.get(t.number) or _outcome(t)).rank(self.criterion))
 
     def score(self, trial: FrozenTrial) -> float:
         """The score of a trial: that of the finals if it was there, else that of its own runs."""
-        return float(getattr(self.finals().get(trial.number) or _outcome(trial), self.select))
+        return float(
+            getattr(self.finals().get(trial.number) or _outcome(trial), self.criterion.select)
+        )
 
     def best_score(self) -> float | None:
         """The score of the best trial, ``None`` if no trial has one."""

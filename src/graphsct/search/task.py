@@ -16,6 +16,8 @@ from graphsct.training.config import (
     check_options,
     check_select,
 )
+from graphsct.training.metrics import METRICS
+from graphsct.training.selection import Criterion
 
 __all__ = ["WIDTHS", "Found", "Task"]
 
@@ -34,10 +36,11 @@ class Task(Config):
         depth: number of convolutions; if none, 2, 4, 8 and 16 are tried
         activation: name of the activation; if none, the model's choices are tried, which are
             ``relu`` and ``leaky_relu`` for most models
-        select: the criterion that selects the epoch of a run and scores a trial, ``val_score``
-            or ``val_loss``
+        select: the criterion that selects the epoch of a run and scores a trial, ``val_score``,
+            the metric of the validation nodes, or ``val_loss``
         normalize: whether each row of features is made to sum to one; if none, both are tried
         max_hidden: largest number of channels
+        metric: a name in :data:`graphsct.training.METRICS`; defaults to that of the data
         options: options of the model's constructor that are fixed and not searched, by name
 
     Example:
@@ -53,12 +56,15 @@ class Task(Config):
     select: str = "val_score"
     normalize: bool | None = None
     max_hidden: int | None = None
+    metric: str | None = None
     options: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_options(self.model, self.options)
         check_select(self)
+        if self.metric is not None:
+            pick(METRICS, self.metric, "metric")
         if self.control is not None:
             pick(CONTROLS, self.control, "control")
         if self.activation is not None:
@@ -67,6 +73,11 @@ class Task(Config):
             check(self, "depth", self.depth >= 1, "at least 1")
         if self.max_hidden is not None:
             check(self, "max_hidden", self.max_hidden >= WIDTHS[0], f"at least {WIDTHS[0]}")
+
+    @property
+    def criterion(self) -> Criterion:
+        """The criterion for the best epoch and the best trial."""
+        return Criterion(self.select, METRICS[self.metric or "accuracy"])
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,7 @@ class Found(Record, way_out="; take a search's best.json"):
         model: settings of the best trial's model
         train: settings of the best trial's training
         normalize: whether the best trial made rows of features sum to one
-        score: mean validation accuracy of the best trial, or loss if the task says so
+        score: mean of the criterion over the runs of the best trial
         trials: number of trials
         pruned: number of trials that were given up early
         failed: number of trials that diverged, or ended every process that tried them

@@ -87,7 +87,7 @@ class Plan:
                 identity,
                 choices,
                 [*self.first, *first_choices(self.task)],
-                select=self.task.select,
+                criterion=self.task.criterion,
                 seed=self.seed,
                 journal=journal,
             )

@@ -3,13 +3,16 @@
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
 from graphsct.training.many import fit_many
+from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Epoch, Run
 from graphsct.training.seeds import Results, build_seeds, run_seeds
 from graphsct.training.selection import Selection
 from graphsct.training.tensorboard import TensorBoard
 
 __all__ = [
+    "METRICS",
     "Epoch",
+    "Metric",
     "ModelConfig",
     "Results",
     "Run",

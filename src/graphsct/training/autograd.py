@@ -18,7 +18,7 @@ __all__ = ["Autograd", "AutogradRun"]
 
 
 class AutogradRun:
-    """Full-batch Adam on the negative log-likelihood of the training nodes and the model's penalty.
+    """Full-batch Adam on the loss of the training nodes and the model's penalty.
 
     Args:
         model: the model, whose weights are updated in place
@@ -66,10 +66,11 @@ class AutogradRun:
         return self.measure(scores).cpu()
 
     def measure(self, scores: Tensor) -> Tensor:
-        """Validation loss, training and validation accuracy; shape: ``(3,)``."""
+        """Validation loss, and the metric of training and validation nodes; shape: ``(3,)``."""
         loss = self.data.loss(scores, self.val).double()
-        accuracies = [self.data.accuracy(scores, nodes) for nodes in (self.train, self.val)]
-        return torch.stack([loss, *accuracies])
+        return torch.stack(
+            [loss, *(self.data.score(scores, own) for own in (self.train, self.val))]
+        )
 
     def current(self) -> dict[str, Tensor]:
         """A copy of the current weights."""

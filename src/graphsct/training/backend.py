@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.splits import Split
+from graphsct.datasets.targets import merged
 from graphsct.engine.build import DIFFERING
 from graphsct.engine.engine import Engine, supports
 from graphsct.graph import Graph
@@ -106,11 +107,23 @@ class EngineBackend(Engine):
         scores = first.evaluate(models[0])  # the model itself refuses wrong input
         for own in {id(own): own for own in data}.values():
             own.check_scores(scores)
-        # A run may see the labels in the masks of another; test nodes are in no mask.
-        y = torch.stack([own.y for own in data]).amax(0)
+        # A run may see the targets in the masks of another; test nodes are in no mask.
+        y = merged([own.y for own in data])
         splits = [Split(own.train, own.val, torch.zeros_like(own.val)) for own in data]
         generators = [dropout_generator(config.seed) for config in configs]
-        super().__init__(models, first.x, first.edges[0], y, splits, configs, generators)
+        objective = first.objective
+        counted = objective.kind == "classes" and objective.metric.name == "accuracy"
+        super().__init__(
+            models,
+            first.x,
+            first.edges[0],
+            y,
+            splits,
+            configs,
+            generators,
+            objective.kind,
+            None if counted else objective.score,
+        )
 
     def validate(self) -> Scores:
         """Evaluate the current weights of each run."""

@@ -15,8 +15,9 @@ from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
 from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.interrupt import interruptible
+from graphsct.training.metrics import deviation
 from graphsct.training.run import versions
-from graphsct.training.seeds import Results, deviation, seed_jobs, train_seeds
+from graphsct.training.seeds import Results, seed_jobs, train_seeds
 
 __all__ = ["WITHOUT", "Comparison", "check_compare", "compare_control"]
 
@@ -47,7 +48,7 @@ class Comparison:
 
     @property
     def differences(self) -> list[float]:
-        """Test accuracy with control minus that without, seed by seed."""
+        """Test score with control minus that without, seed by seed."""
         if self.without is None:
             return []
         # Ctrl-C may have left fewer runs without control.

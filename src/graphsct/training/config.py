@@ -16,6 +16,7 @@ from graphsct.nn import CONTROLS, MODELS
 from graphsct.nn.model import get_model
 from graphsct.nn.model_file import call_constructor
 from graphsct.records import Record, check_types
+from graphsct.training.metrics import METRICS
 
 __all__ = [
     "OF_ACTIVATION",
@@ -35,6 +36,11 @@ OF_ACTIVATION = {"offset": "srelu", "negative_slope": "leaky_relu"}
 SELECTIONS = ("val_loss", "val_score")
 
 
+# Written only if they are set, so that the files of other runs stay what they were in earlier
+# versions.
+_IF_GIVEN = ("options", "metric")
+
+
 class Config(Record, strict=True, noun="setting"):
     """Settings with types that are checked; those left out keep their defaults."""
 
@@ -42,9 +48,9 @@ class Config(Record, strict=True, noun="setting"):
         check_types(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings by name; ``options`` only if there are any."""
+        """All settings by name; ``options`` and ``metric`` only if they are set."""
         values = super().to_dict()
-        return {k: v for k, v in values.items() if k != "options" or v}
+        return {k: v for k, v in values.items() if k not in _IF_GIVEN or v}
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,14 @@ class TrainConfig(Config):
         conv_weight_decay: weight decay of convolutions and their controls, if the model tells them
             apart
         dense_weight_decay: weight decay of all other weights
-        select: the criterion that selects the best epoch, ``val_loss`` or ``val_score``; for
-            deep networks it decides the result, so it is kept with every result
+        select: the criterion that selects the best epoch, ``val_loss`` or ``val_score``, the metric
+            of the validation nodes; for deep networks it decides the result, so it is kept with
+            every result
         seed: seed of the initial weights and of dropout
         checkpoint_every: number of epochs between two checkpoints
+        metric: a name in :data:`graphsct.training.METRICS`, such as ``roc_auc``; defaults to that
+            of the data, else ``accuracy`` for classes, ``average_precision`` for several labels
+            and ``r2`` for numbers
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -77,6 +87,7 @@ class TrainConfig(Config):
     select: str = "val_loss"
     seed: int = 0
     checkpoint_every: int = 50
+    metric: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,6 +98,8 @@ class TrainConfig(Config):
             check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")
         check(self, "seed", 0 <= self.seed < 2**63, "in 0 .. 2^63 - 1")
         check_select(self)
+        if self.metric is not None:
+            pick(METRICS, self.metric, "metric")
 
 
 def check_select(config: Any) -> None:

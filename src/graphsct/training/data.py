@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import copy
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from graphsct.datasets.splits import Split, check_split
+from graphsct.datasets.targets import check_targets, only
 from graphsct.errors import DataError, GraphsctError, ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph, graph_of
 from graphsct.nn.model import Model
 from graphsct.training.fingerprint import digest
+from graphsct.training.objective import Objective
 
 __all__ = [
     "SplitData",
@@ -33,7 +34,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Everything that training may look at: features, edges, labels and two masks.
+    """Everything that training may look at: features, edges, targets and two masks.
 
     It has no test nodes; :class:`SplitData` adds them.
 
@@ -41,11 +42,12 @@ class TrainingData:
         x: features, dense or sparse CSR; shape: ``(n, d)``
         edges: the arguments of a model after the features: a graph, or ``edge_index`` and perhaps
             ``edge_weight``
-        y: labels, -1 for none; shape: ``(n,)``
+        y: targets, see :mod:`graphsct.datasets.targets`; shape: ``(n,)`` or ``(n, t)``
         train: mask; shape: ``(n,)``
         val: mask; shape: ``(n,)``
         name: name of the data
         inputs: the arguments of the model; default to the features and the edges
+        objective: the loss and the metric
     """
 
     x: Tensor
@@ -55,6 +57,20 @@ class TrainingData:
     val: Tensor
     name: str
     inputs: tuple[Any, ...] = ()
+    objective: Objective = field(default_factory=Objective)
+
+    def given_to(self, model: torch.nn.Module, data: Any) -> Self:
+        """The same data with the arguments of a model that is not of :mod:`graphsct.nn`.
+
+        It gets dense features and an ``edge_index``, or the data if they are its only argument.
+
+        Args:
+            model: the model
+            data: the ``Data`` that these were read from
+        """
+        x = self.x.to_dense() if self.x.layout != torch.strided else self.x
+        edges = read_edges(data, self.name, plain=True)
+        return replace(self, x=x, edges=edges, inputs=_inputs(model, data, x, edges))
 
     def scores(self, model: torch.nn.Module) -> Tensor:
         """The output of a model on these data, or an error that says why there is none."""
@@ -74,27 +90,16 @@ class TrainingData:
         return self.scores(model.eval())
 
     def loss(self, scores: Tensor, nodes: Tensor) -> Tensor:
-        """Mean negative log-likelihood of some nodes."""
-        return F.cross_entropy(scores[nodes], self.y[nodes])
+        """Mean loss of some nodes."""
+        return self.objective.loss(scores[nodes], self.y[nodes])
 
-    def accuracy(self, scores: Tensor, nodes: Tensor) -> Tensor:
-        """Share of some nodes that are classified correctly."""
-        return (scores[nodes].argmax(dim=1) == self.y[nodes]).double().mean()
+    def score(self, scores: Tensor, nodes: Tensor) -> Tensor:
+        """The metric of some nodes."""
+        return self.objective.score(scores[nodes], self.y[nodes])
 
     def check_scores(self, scores: Any) -> None:
-        """Raise an error if the output of a model cannot be scores for these labels."""
-        n = len(self.y)
-        if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != n:
-            what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
-            raise ModelError(f"the model returned {what}, expected scores of shape ({n}, classes)")
-        wrong = (self._used() & (self.y >= scores.shape[1])).nonzero()
-        if len(wrong):
-            node = int(wrong[0])
-            raise DataError(
-                f"{self.name}: node {node} has the label {int(self.y[node])}, but the model has "
-                f"the classes 0 .. {scores.shape[1] - 1}, and so do {len(wrong) - 1} others; build "
-                f"it with out_channels={int(self.y.max()) + 1}, or mend the labels"
-            )
+        """Raise an error if the output of a model cannot be scores for these targets."""
+        self.objective.check_scores(scores, self.y, self._used(), self.name)
 
     def _used(self) -> Tensor:
         return self.train | self.val
@@ -112,7 +117,12 @@ class SplitData(TrainingData):
 
     @classmethod
     def of(
-        cls, data: Any, split: int | Split | None = None, *, model: torch.nn.Module | None = None
+        cls,
+        data: Any,
+        split: int | Split | None = None,
+        *,
+        model: torch.nn.Module | None = None,
+        metric: str | None = None,
     ) -> SplitData:
         """Check a ``Data``, and read one of its splits.
 
@@ -120,34 +130,37 @@ class SplitData(TrainingData):
             data: with ``x``, ``y``, ``graph`` or ``edge_index``, and masks
             split: the number of one of the data's splits, or masks of your own; defaults to
                 ``train_mask``, ``val_mask`` and ``test_mask``
-            model: the model that takes the data; defaults to one of :mod:`graphsct.nn`. Any other
-                gets dense features and an ``edge_index``, or the data if they are its only
-                argument
+            model: the model that takes the data; defaults to one of :mod:`graphsct.nn`
+            metric: name of the metric; defaults to ``data.metric``, or to that of the kind of
+                targets
         """
         name = str(getattr(data, "name", None) or "the data")
-        x, y = read_features(data, name), _labels(data, name)
+        x, y = read_features(data, name), check_targets(getattr(data, "y", None), where=f"{name}.y")
         if len(x) != len(y):
             raise DataError(f"{name}: there are features of {len(x)} nodes, labels of {len(y)}")
+        objective = Objective.of(y, metric or getattr(data, "metric", None))
         masks = _masks(data, split, name)
         where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
         check_split(masks, y, every_class=False, where=where)
-        plain = not (model is None or isinstance(model, Model))
-        x = x.to_dense() if plain and x.layout != torch.strided else x
-        edges = read_edges(data, name, plain)
-        if not plain and x.dtype in (torch.float32, torch.float64):
+        for part, mask in masks._asdict().items():
+            objective.metric.check(y[mask], f"the {part} nodes of {where}")
+        found = cls(x, (), y, masks.train, masks.val, name, objective=objective, split=masks)
+        if model is not None and not isinstance(model, Model):
+            return found.given_to(model, data)
+        edges = read_edges(data, name, plain=False)
+        if x.dtype in (torch.float32, torch.float64):
             weight = edges[1] if len(edges) > 1 else None
             edges = (as_graph(edges[0], weight, x).to(x.dtype),)
-        inputs = _inputs(model, data, x, edges) if model is not None and plain else ()
-        return cls(x, edges, y, masks.train, masks.val, name, inputs, split=masks)
+        return replace(found, edges=edges)
 
     def blind(self) -> TrainingData:
-        """The same data without test nodes, with the labels of the two masks only."""
-        y = torch.where(super()._used(), self.y, -1)
-        return TrainingData(self.x, self.edges, y, self.train, self.val, self.name)
+        """The same data without test nodes, with the targets of the two masks only."""
+        own = {each.name: getattr(self, each.name) for each in fields(TrainingData)}
+        return TrainingData(**own | {"y": only(self.y, super()._used()), "inputs": ()})
 
     def test_score(self, model: torch.nn.Module) -> float:
-        """Share of the test nodes that a model classifies correctly, in evaluation mode."""
-        return self.accuracy(self.evaluate(model), self.split.test.nonzero()[:, 0]).item()
+        """The metric of the test nodes, with the model in evaluation mode."""
+        return self.score(self.evaluate(model), self.split.test.nonzero()[:, 0]).item()
 
     @cached_property
     def fingerprint(self) -> dict[str, Any]:
@@ -253,14 +266,6 @@ def read_features(data: Any, name: str) -> Tensor:
             f"{len(bad) - 1} others are not finite either; replace them, for example by zero"
         )
     return x
-
-
-def _labels(data: Any, name: str) -> Tensor:
-    y = getattr(data, "y", None)
-    if not isinstance(y, Tensor) or y.dim() != 1 or y.dtype != torch.long:
-        what = f"{y.dtype} {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
-        raise DataError(f"{name}: the labels y are {what}, expected a torch.long tensor (n,)")
-    return y
 
 
 def _masks(data: Any, split: Any, name: str) -> Split:

@@ -114,9 +114,10 @@ def make_jobs(
     read: dict[Hashable, SplitData] = {}
     jobs = []
     for model, config, split in zip(models, configs, splits, strict=True):
-        key = id(split) if isinstance(split, tuple) else split, _signature(model)
+        own = id(split) if isinstance(split, tuple) else split
+        key = own, _signature(model), config.metric
         if key not in read:
-            read[key] = SplitData.of(data, split, model=model)
+            read[key] = SplitData.of(data, split, model=model, metric=config.metric)
         _materialize(model, read[key], config)
         jobs.append(Job(model, read[key], config))
     return jobs

@@ -12,7 +12,7 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """A callback and context: one line with the epoch, the loss, both accuracies and time left.
+    """A callback and context: one line with the epoch, the loss, both scores and time left.
 
     Training may stop early, so the time left is the longest it can take. Nothing is shown if
     standard error is not a terminal.
@@ -74,7 +74,7 @@ class Progress:
         left = timedelta(seconds=round(pace * (self.runs * self.epochs - done)))
         numbers = (
             f"epoch {record.epoch}/{self.epochs}  loss {record.train_loss:.3f}  "
-            f"train {record.train_score:.1%}  val {record.val_score:.1%}  at most {left} left"
+            f"train {record.train_score:.3f}  val {record.val_score:.3f}  at most {left} left"
         )
         self._bar.update(self._task, completed=done, numbers=numbers)
 

@@ -22,9 +22,9 @@ class Epoch(NamedTuple):
     Args:
         epoch: number of the epoch, from 1
         train_loss: the loss that the step minimised, with dropout and penalty
-        val_loss: negative log-likelihood
-        train_score: share of the training nodes classified correctly, without dropout
-        val_score: share of the validation nodes classified correctly
+        val_loss: loss of the validation nodes
+        train_score: the metric of the training nodes, without dropout
+        val_score: the metric of the validation nodes
     """
 
     epoch: int
@@ -41,8 +41,8 @@ class Run(Record, strict=True, leave_out=("history",)):
     As plain values it has no history, which is large; give it to :meth:`from_dict` with the rest.
 
     Args:
-        test_score: test accuracy at the best epoch
-        val_score: validation accuracy at the best epoch
+        test_score: the metric of the test nodes at the best epoch
+        val_score: the metric of the validation nodes at the best epoch
         val_loss: validation loss at the best epoch
         best_epoch: the selected epoch, whose weights the model has now
         epochs: number of epochs trained
@@ -53,6 +53,7 @@ class Run(Record, strict=True, leave_out=("history",)):
         history: one entry per epoch
         backend: the backend that computed the epochs: ``engine``, ``autograd`` or ``distributed``;
             ``None`` in runs of earlier versions
+        metric: name of the metric, in :data:`graphsct.training.METRICS`
     """
 
     test_score: float
@@ -66,6 +67,7 @@ class Run(Record, strict=True, leave_out=("history",)):
     config: TrainConfig
     history: tuple[Epoch, ...]
     backend: str | None = None
+    metric: str = "accuracy"
 
 
 def versions() -> dict[str, Any]:

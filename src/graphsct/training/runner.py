@@ -49,7 +49,7 @@ class Runner:
     Args:
         models: models of equal shape for the engine, any models for other backends
         data: one per model
-        configs: one per model, with the same ``epochs`` and ``patience``
+        configs: one per model, with the same ``epochs``, ``patience`` and ``metric``
         backend: the backend; defaults to the fastest one that fits
 
     Example:
@@ -90,7 +90,8 @@ class Runner:
             [configs[track] for track in self._tracks],
         )
         rules = [config.select for config in configs]
-        self._selection = Selection(rules, configs[0].patience, (len(models),))
+        larger = data[0].objective.metric.larger
+        self._selection = Selection(rules, configs[0].patience, (len(models),), larger=larger)
 
     @property
     def epoch(self) -> int:
@@ -349,6 +350,7 @@ class _Training:
                 versions=versions(),
                 history=tuple(self.runner.histories[run]),
                 backend=self.runner.backend.name,
+                metric=job.data.objective.metric.name,
             )
             if job.store is not None and not interrupted:
                 job.store.finish(self.runs[run], weights)

@@ -15,17 +15,17 @@ import torch
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
 from graphsct.training.many import keep_in, make_jobs, train_many
+from graphsct.training.metrics import METRICS, Metric, deviation
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
 from graphsct.training.runner import Job
 from graphsct.training.seeding import seeded
+from graphsct.training.selection import Criterion
 from graphsct.training.tensorboard import TensorBoard
 
 __all__ = [
     "Results",
     "build_seeds",
-    "deviation",
-    "percent",
     "run_seeds",
     "seed_folder",
     "seed_jobs",
@@ -67,13 +67,23 @@ class Results:
         return self.finished or self.runs
 
     @property
+    def metric(self) -> Metric:
+        """The metric of all scores."""
+        return METRICS[self.runs[0].metric]
+
+    @property
+    def criterion(self) -> Criterion:
+        """The criterion that selected the epochs."""
+        return Criterion(self.config.select, self.metric)
+
+    @property
     def test_mean(self) -> float:
-        """Mean test accuracy."""
+        """Mean score of the test nodes."""
         return statistics.fmean(run.test_score for run in self.counted)
 
     @property
     def test_std(self) -> float:
-        """Sample standard deviation of the test accuracy, 0 for a single run."""
+        """Sample standard deviation of the test score, 0 for a single run."""
         return deviation([run.test_score for run in self.counted])
 
     @property
@@ -97,22 +107,6 @@ class Results:
             "test_std": self.test_std,
             "seeds": seeds,
         }
-
-
-def deviation(values: Sequence[float]) -> float:
-    """Sample standard deviation, 0 for a single value."""
-    return statistics.stdev(values) if len(values) > 1 else 0.0
-
-
-def percent(shares: Sequence[float], sign: str = "") -> str:
-    """Mean ± sample standard deviation of shares in percent; a single value has no deviation.
-
-    Example:
-        >>> percent([0.5, 0.6, 0.7]), percent([0.015], sign="+")
-        ('60.0 ± 10.0', '+1.5')
-    """
-    mean = f"{100 * statistics.fmean(shares):{sign}.1f}"
-    return f"{mean} ± {100 * deviation(shares):.1f}" if len(shares) > 1 else mean
 
 
 def run_seeds(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from graphsct.training.compare import Comparison
 
-__all__ = ["SELECT", "describe"]
-
-SELECT = {"val_loss": "validation loss", "val_score": "validation accuracy"}
+__all__ = ["describe"]
 
 
 def describe(found: Comparison) -> str:
@@ -17,5 +15,5 @@ def describe(found: Comparison) -> str:
     return (
         f"{model.title}, {model.depth} layers of width {model.hidden}, control "
         f"{model.control or 'none'}; {seeds}{splits}; the epoch chosen by "
-        f"{SELECT[found.results.config.select]}"
+        f"{found.results.criterion.title}"
     )

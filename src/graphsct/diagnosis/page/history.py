@@ -1,19 +1,23 @@
-"""Interactive curves of training: loss and accuracy by epoch, one line per seed."""
+"""Interactive curves of training: loss and metric by epoch, one line per seed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from graphsct.plotting.interactive import BLUE, GREY, ORANGE, Drawn, Figure, layout, log_axis
+from graphsct.training.metrics import METRICS
 from graphsct.training.run import Epoch, Run
 
 __all__ = ["history"]
 
 
 def history(runs: Sequence[Run]) -> list[Drawn]:
-    """Return loss and accuracy of the training and the validation nodes."""
+    """Return loss and metric of the training and the validation nodes."""
+    metric = METRICS[runs[0].metric]
+    title = metric.title[0].upper() + metric.title[1:]
     epochs = [run.best_epoch for run in runs]
     losses = [loss for run in runs for epoch in run.history for loss in epoch[1:3]]
+    limits = {"range": [0, 100]} if metric.percent else {}
     chosen = f"the chosen epochs are {', '.join(map(str, epochs))}"
     return [
         Drawn(
@@ -30,16 +34,16 @@ def history(runs: Sequence[Run]) -> list[Drawn]:
             "Training: the loss that the step minimized, with dropout and penalty.",
         ),
         Drawn(
-            "Accuracy",
+            title,
             _figure(
                 [
-                    *_lines(runs, "training", GREY, lambda e: 100 * e.train_score, "dot"),
-                    *_lines(runs, "validation", BLUE, lambda e: 100 * e.val_score),
-                    _chosen(runs, lambda e: 100 * e.val_score),
+                    *_lines(runs, "training", GREY, lambda e: metric.scaled(e.train_score), "dot"),
+                    *_lines(runs, "validation", BLUE, lambda e: metric.scaled(e.val_score)),
+                    _chosen(runs, lambda e: metric.scaled(e.val_score)),
                 ],
-                {"range": [0, 100], "title": {"text": "accuracy, %"}},
+                {"title": {"text": metric.heading}, **limits},
             ),
-            f"Accuracy by epoch; {chosen}",
+            f"{title} by epoch; {chosen}",
             "Measured with the weights after each epoch, without dropout.",
         ),
     ]

@@ -26,7 +26,7 @@ from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE
 from graphsct.training.run import Run
 from graphsct.training.seeds import Results, seed_folder
-from graphsct.training.words import SELECT, describe
+from graphsct.training.words import describe
 
 __all__ = ["best_run", "look_inside", "trained_page", "write_trained"]
 
@@ -65,9 +65,8 @@ def look_inside(results: Results, data: Any, folder: Path) -> Diagnosis | str:
 
 def best_run(results: Results) -> Run | None:
     """Return the finished run with the best validation score, by the rule that chose its epoch."""
-    if results.config.select == "val_loss":
-        return min(results.finished, key=lambda run: run.val_loss, default=None)
-    return max(results.finished, key=lambda run: run.val_score, default=None)
+    rank = results.criterion.rank
+    return min(results.finished, key=lambda run: rank(run.val_score, run.val_loss), default=None)
 
 
 def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str]) -> str:
@@ -97,7 +96,8 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
         lead=describe(found),
         interrupted=found.interrupted,
         parts=parts,
-        rule=SELECT[found.results.config.select],
+        metric=found.results.metric,
+        rule=found.results.criterion.title,
         unknown=[(name, look) for name, look in pairs if isinstance(look, str)],
         summary=comparison_table(found),
         seeds=[seed_table(part, name) for part, name in zip(found.parts, names, strict=True)],

@@ -17,7 +17,7 @@ from graphsct.paper.report.findings import CLAIMED, breakdown
 from graphsct.paper.report.overview import overview
 from graphsct.paper.report.plots import BASE, SCT, depth_plots, gain_plots
 from graphsct.paper.tables.rows import VERDICTS
-from graphsct.training.words import SELECT
+from graphsct.training.selection import Criterion
 
 __all__ = ["TITLE", "page"]
 
@@ -84,7 +84,7 @@ class _Run:
 
 
 _RUNS: tuple[Column[_Run], ...] = (
-    Column("epoch selected by", lambda run: SELECT[run.select], right=False),
+    Column("epoch selected by", lambda run: Criterion(run.select).title, right=False),
     Column("seed", "{seed:d}"),
     Column("split", "{split:d}"),
     Column("test, %", lambda run: f"{100 * run.test_score:.1f}"),

@@ -23,7 +23,7 @@ from graphsct.paper.tables.significance import (
     interval,
 )
 from graphsct.paper.tables.yardsticks import yardsticks
-from graphsct.training.seeds import deviation
+from graphsct.training.metrics import deviation
 
 __all__ = ["EXPERIMENTS", "Accuracy", "gains"]
 

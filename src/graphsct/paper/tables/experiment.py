@@ -21,7 +21,7 @@ from graphsct.paper.estimate import estimate
 from graphsct.paper.keys import Choice
 from graphsct.paper.paper import PaperTable, find_table
 from graphsct.paper.reproduce import Budget, CellOutcome, Loader, is_done, run_cells
-from graphsct.training.seeds import percent
+from graphsct.training.metrics import METRICS
 
 __all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment"]
 
@@ -191,7 +191,7 @@ def _line(outcome: CellOutcome) -> str:
     parts = []
     for rule in dict.fromkeys(run["select"] for run in outcome.cell.results):
         shares = [run["test_score"] for run in outcome.cell.runs(rule)]
-        parts.append(f"{percent(shares)} ({len(shares)} runs, {rule})")
+        parts.append(f"{METRICS['accuracy'].show(shares)} ({len(shares)} runs, {rule})")
     return f"{outcome.key.name}: {', '.join(parts)}"
 
 
