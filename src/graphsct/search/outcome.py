@@ -35,7 +35,7 @@ class Outcome(Record):
         return cls(**score._asdict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The values that there are."""
+        """The known values."""
         return {k: v for k, v in super().to_dict().items() if v is not None and v is not False}
 
     def rank(self, select: str) -> tuple[float, float]:
@@ -51,7 +51,7 @@ class Counts:
 
     Args:
         trials: number of trials that are over
-        pruned: number of trials that were given up early
+        pruned: number of trials that were pruned
         failed: number of trials that diverged or ended every process
         seconds: duration of training, finals included
         finalists: number of trials in the finals

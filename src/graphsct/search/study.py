@@ -103,7 +103,7 @@ class Study:
         return self._study.get_trials(deepcopy=False)
 
     def begun(self) -> list[FrozenTrial]:
-        """Trials under way or over, without those that were begun again or are repeated."""
+        """Running and finished trials, without those that were restarted or are repeated."""
         trials = self.trials()
         gone = {trial.user_attrs.get("again") for trial in trials}
         gone |= {trial.number for trial in trials if trial.user_attrs.get("repeats")}
@@ -166,7 +166,7 @@ class Study:
         }
 
     def _take_over(self) -> None:
-        """Begin trials of processes that are gone again; hold the lock to call it."""
+        """Restart the trials of dead processes. The caller must hold the lock."""
         if self.journal is None:
             return
         for trial in self.trials():
@@ -192,7 +192,7 @@ class Study:
         return float(getattr(score, self.select))
 
     def hopeless(self, taken: Taken, epoch: int, score: Score) -> bool:
-        """Report a score at a rung; returns whether the pruner gives the trial up."""
+        """Report a score at a rung; return whether to prune the trial."""
         taken.trial.report(self._value(score), epoch)
         if not taken.trial.should_prune():
             return False
@@ -219,7 +219,7 @@ class Study:
             taken.trial.set_user_attr(name, value)
 
     def finalists(self, count: int) -> list[FrozenTrial]:
-        """The best trials that were not in the finals yet; none while a trial is under way."""
+        """The best trials that were not in the finals yet; none while a trial is running."""
         if any(trial.state == TrialState.RUNNING for trial in self.begun()):
             return []
         ranked = sorted(self._scored(), key=lambda trial: _outcome(trial).rank(self.select))

@@ -147,7 +147,7 @@ class AccuracyRow(PrintedRow):
 
 
 def misprints(cells: Iterable[PaperCell]) -> list[str]:
-    """Return one sentence about each cell of the paper with which something is wrong."""
+    """Return one sentence about each wrong cell of the paper."""
     notes = []
     for row in (PrintedRow.of(cell) for cell in cells if cell.why):
         layers = f", {row.depth} layers" if row.depth else ""
