@@ -1,4 +1,4 @@
-"""The records of a study: the outcome of a trial, how many there are, and a row of their table."""
+"""The records of a study: outcomes of trials, their counts, and the rows of their table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Outcome(Record):
     """The outcome of a trial or of a finalist: means over its runs, at the best epoch of each.
 
     Args:
-        diverged: whether a run diverged; there are no scores then
+        diverged: whether a run diverged; if so, there are no scores
         val_score: validation accuracy
         val_loss: validation loss
         best_epoch: number of the best epoch

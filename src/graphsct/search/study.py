@@ -247,7 +247,7 @@ class Study:
         return min(done, key=lambda t: (finals.get(t.number) or _outcome(t)).rank(self.select))
 
     def score(self, trial: FrozenTrial) -> float:
-        """The score of a trial: that of the finals if it was there, else that of its own runs."""
+        """The score of a trial: from the finals if it was a finalist, else from its own runs."""
         return float(getattr(self.finals().get(trial.number) or _outcome(trial), self.select))
 
     def best_score(self) -> float | None:

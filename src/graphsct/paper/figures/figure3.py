@@ -100,7 +100,7 @@ def smoothness_maps(
         seed: seed of all networks
         data: defaults to Citeseer
         depth: number of convolutions
-        epochs: the most epochs of a run
+        epochs: maximum number of epochs of a run
     """
     data = datasets.load(DATA) if data is None else data
     pairs = [pair("gcn", setting, depth) for setting in _SETTINGS]

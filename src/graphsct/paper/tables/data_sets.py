@@ -31,7 +31,7 @@ class CountRow:
         why: what is wrong with the printed number
         mark: an asterisk for a misprint
         counts: how the paper counts edges
-        missing: reason for a missing count of ours
+        missing: why we have no count
     """
 
     dataset: str

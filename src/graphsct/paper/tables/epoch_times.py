@@ -30,7 +30,7 @@ class TimeRow(PrintedRow):
         pyg: of PyTorch Geometric
         our_depth: number of layers
         our_hidden: number of channels
-        missing: reason for a missing time of ours
+        missing: why we have no time
         paper_cost: time with SCT over time without, in the paper
         our_cost: time with SCT over time without, in ours
     """

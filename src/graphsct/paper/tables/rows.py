@@ -101,7 +101,7 @@ class Gain(Difference):
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyRow(PrintedRow):
-    """An accuracy of the paper and ours, in percent; ``None`` without runs of ours.
+    """An accuracy of the paper and ours, in percent; ours is ``None`` if we have no runs.
 
     Args:
         cell: name of our cell

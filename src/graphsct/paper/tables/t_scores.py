@@ -33,7 +33,7 @@ class TScoreRow(PrintedRow):
         std: ``None``, because a score has no deviation
         n: the runs of the smaller side
         gain: SCT against its base
-        missing: reason for a missing score of ours
+        missing: why we have no score
     """
 
     cell: str
