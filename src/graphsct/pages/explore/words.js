@@ -65,7 +65,7 @@ function cautionSentence(graph, h, raised, cut) {
     `s was ${show(s)} and is now ${show(sNow)}; far away it is ${show(sEnd)}, that of a constant.`,
     `The distance to M was ${show(away)} and is now ${show(awayNow)}.`,
     cut
-      ? "The dots keep their distances, so a threshold that moves with them separates the same nodes."
+      ? "The dots keep their distances: a threshold that moves with them separates the same nodes."
       : "All dots coincide: no threshold separates them, before or after.",
   ].join(" ");
 }
@@ -75,7 +75,7 @@ function trajectorySentences({ layers, eigenvector: e }, alpha, paths) {
   const dead = paths.filter(isDead).length;
   const sentences = [
     alpha === 0 ? "This is a plain GCN." : push,
-    `${dead} of ${paths.length} are dead after ${layers} layers. A larger α never increases this number.`,
+    `${dead} of ${paths.length} are dead after ${layers} layers. A larger α never adds to them.`,
   ];
   const ends = paths.filter((points) => !isDead(points)).map((points) => points.at(-1));
   if (ends.length) {
