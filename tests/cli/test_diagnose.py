@@ -117,7 +117,7 @@ def test_what_a_users_file_prints_is_not_in_the_json(mine):
 def test_remedies_for_a_users_model(mine):
     result = run(mine, "--epochs", 1, "--try", "--seeds", 1)
     assert result.exit_code == 0, result.output
-    assert "shallower" in result.stdout.split("Tried, 1 seed, 1 epochs")[1]
+    assert "shallower" in result.stdout.split("Remedies tried with 1 seed, 1 epochs")[1]
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".pt"])

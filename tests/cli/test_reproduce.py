@@ -122,7 +122,7 @@ def test_a_term_is_measured_once(run, real, tmp_path):
     assert (cell["dataset"], cell["n"]) == ("texas", 2)
     again = run("term", "--report", "--model", "gcn")
     assert again.exit_code == 0 and again.stderr == ""
-    assert "What the term does (ours, not in the paper)" in again.stdout
+    assert "The effect of the learned term (ours, not in the paper)" in again.stdout
     assert run("term", "--report", "--model", "egnn").exit_code == 1
 
 
@@ -138,10 +138,10 @@ def test_a_term_that_fails_says_why(run, real, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("term", "--control", "none"), "no cell with SCT whose settings are known is left"),
+        (("term", "--control", "none"), "leave no cell with SCT whose settings are known"),
         (("term", "--report"), "'graphsct reproduce term' measures it"),
         (("table12",), "the paper has no table 'table12'"),
-        (("depth", "--dataset", "texas"), "no cell of table 1 (depth) is left"),
+        (("depth", "--dataset", "texas"), "these choices leave no cell of table 1 (depth)"),
         (("depth", "--workers", "2"), "workers is 2, but known settings need no search"),
         (("depth", "--ray", "auto"), "set the number of trials to search again, or leave it out"),
         (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),

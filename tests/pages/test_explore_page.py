@@ -377,7 +377,7 @@ def test_a_constant_raises_s_and_parts_the_same_nodes(opened):
         "[...document.querySelectorAll('#line .bead.right')]"
         ".map((bead) => bead.nextElementSibling.textContent)"
     )
-    told = r"s was (\d\.\d+) and is (\d\.\d+);.*M was (\d\.\d+) and is (\d\.\d+)"
+    told = r"s was (\d\.\d+) and is now (\d\.\d+);.*M was (\d\.\d+) and is now (\d\.\d+)"
     move(opened, "constant", 0)
     s, same, distance, also = map(float, re.search(told, text(opened, "line-says")).groups())
     assert s == same < 0.9

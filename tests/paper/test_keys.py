@@ -77,5 +77,5 @@ def test_wrong_names_are_refused(arguments, message):
 
 
 def test_an_empty_choice_is_refused():
-    with pytest.raises(ExperimentError, match=r"no cell of table 1 \(depth\) is left"):
+    with pytest.raises(ExperimentError, match=r"leave no cell of table 1 \(depth\)"):
         Choice.parse("texas").keys(tables()["depth"])

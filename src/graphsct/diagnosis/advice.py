@@ -38,7 +38,7 @@ ADVICE = {
         Advice(
             "residual",
             "graphsct.nn.GCNII(in_channels, hidden_channels, out_channels, num_layers={layers})",
-            "every layer takes the first features again, so depth wears nothing away",
+            "every layer gets the first features again, so depth does not wear them away",
         ),
         Advice(
             "control",
@@ -53,7 +53,7 @@ ADVICE = {
         Advice(
             "no decay",
             "weight_decay=0 for the convolutions (TrainConfig(conv_weight_decay=0))",
-            "decay shrinks the weights of every layer, and depth multiplies what is left",
+            "decay shrinks the weights of every layer, and depth multiplies the effect",
         ),
     )
 }

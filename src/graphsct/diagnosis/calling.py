@@ -123,7 +123,7 @@ def _describe(given: tuple[Any, ...]) -> str:
 
 
 def trainable(model: torch.nn.Module, data: Any, call: Call | None = None) -> torch.nn.Module:
-    """A model that :func:`~graphsct.fit` can train on these data, whatever arguments it takes.
+    """A model with any arguments, wrapped so that :func:`~graphsct.fit` can train it on these data.
 
     Args:
         model: any model; those of :mod:`graphsct.nn` are returned unchanged

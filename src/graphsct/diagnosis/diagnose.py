@@ -50,7 +50,7 @@ def diagnose(
         graph: undirected graph to measure on; defaults to that of the data
         call: how to call the model, ``lambda model, data: model(...)``
         thresholds: the limits of the verdicts
-        reach: also compute what control could reach in each layer, which takes the longest
+        reach: also compute the range of control in each layer, which takes the longest
 
     Example:
         >>> from graphsct.datasets import demo

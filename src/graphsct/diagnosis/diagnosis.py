@@ -55,7 +55,7 @@ class Diagnosis(Record, keys=_KEYS):
         data: name of the data
         graph: size, components, degrees and homophily of the graph
         classes: number of classes, ``None`` without labels
-        target: description of the value that the gradients belong to
+        target: description of the differentiated value
         entry_gradient: norm of the gradient with respect to the input of the first layer
         layers: in the order of their calls
         findings: problems, the gravest first; empty if the model is healthy
@@ -84,7 +84,7 @@ class Diagnosis(Record, keys=_KEYS):
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no findings."""
         return not self.findings
 
     @property

@@ -107,7 +107,7 @@ def draw_curves(found: Diagnosis) -> Figure:
     smooth.set(ylim=(-0.03, 1.03), title="normalized smoothness")
     draw_line(rank, layer, of("channels") - of("dead"), BLACK, "live")
     draw_line(rank, layer, of("effective_rank"), BLUE, "rank")
-    draw_line(rank, layer, of("contrast_rank"), ORANGE, "of what tells nodes apart", "--")
+    draw_line(rank, layer, of("contrast_rank"), ORANGE, "of the part that tells nodes apart", "--")
     rank.set(ylim=(0.9, 1.1 * max(of("channels"))), title="dimensions and effective rank")
     draw_line(share, layer, of("relative_distance"), BLUE, "outside the eigenspace")
     draw_line(share, layer, of("contrast"), ORANGE, "tells nodes apart", "--")

@@ -136,7 +136,7 @@ def measure(
         gradient: gradient of the loss with respect to its features, ``None`` if the loss does not
             depend on them; shape: ``(n, d)``
         contrast: contrast on the graph
-        reach: also compute what control could reach, which takes the longest
+        reach: also compute the range of control, which takes the longest
     """
     graph = contrast.graph
     x = layer.features.detach().to(graph.dtype)
@@ -176,7 +176,7 @@ def measure(
 
 
 def check_finite(layer: Layer) -> None:
-    """Refuse features that are not finite, and name their layer."""
+    """Raise an error that names the layer of features that are not finite."""
     x = layer.features.detach()
     if not bool(torch.isfinite(x).all()):
         bad = x[~torch.isfinite(x)]

@@ -52,12 +52,12 @@ class _Call:
 class Recorder:
     """A context that records every call of a layer.
 
-    It uses hooks and removes them at the end. The model computes the same values; only, features
-    are in the autograd graph even if all weights are frozen, so that they have gradients.
+    It uses hooks and removes them at the end. The model computes the same values. Features are in
+    the autograd graph even if all weights are frozen, so that they have gradients.
 
     *The features of a layer.* Activations are often functions, which no hook sees. So the features
-    of a layer are the input of the next layer or linear map, if it depends on the layer's output,
-    and the activation is the known one that leads from the one to the other. If there is no such
+    of a layer are the input of the next layer or linear map, if it depends on the layer's output.
+    The activation is the known one that maps that output to this input. If there is no such
     input, the features are the layer's output.
 
     Args:
@@ -164,7 +164,7 @@ def _resolve(call: _Call) -> Layer:
 
 @torch.no_grad()
 def _activation(z: Tensor, h: Tensor, seen: nn.Module | None) -> nn.Module | None:
-    """The known activation that leads from ``z`` to ``h``, ``None`` if there is none.
+    """The known activation that maps ``z`` to ``h``, ``None`` if there is none.
 
     One that changes nothing, because all of ``z`` is positive, is not recognized.
     """

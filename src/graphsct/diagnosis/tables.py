@@ -39,7 +39,7 @@ class Middle(NamedTuple):
 
 
 def middle_reach(layer: LayerReport) -> Middle | None:
-    """Return what control could reach, as medians of the live dimensions."""
+    """Return the range of control, as medians of the live dimensions."""
     dead = set(layer.dead)
     live = [number for number in range(layer.channels) if number not in dead]
     if layer.reach is None or not live:
@@ -110,7 +110,7 @@ _LAYERS: tuple[Column[LayerRow], ...] = (
     Column("normalized energy", "{layer.normalized_dirichlet_energy:.3g}"),
     Column("norm", "{layer.norm:.3g}"),
     Column("gradient", "{layer.gradient_norm:.3g}"),
-    Column("s in reach, place in it", _reach),
+    Column("range of s, position in it", _reach),
 )
 
 
@@ -160,13 +160,13 @@ _SHORT: tuple[Column[LayerRow], ...] = (
 
 
 def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
-    """Return the measures that a terminal has room for."""
+    """Return the measures that fit on a terminal."""
     notes = (
         "s: normalized smoothness of the live dimensions; rank: effective rank and, in brackets, "
-        "that of what tells nodes apart; contrast, distance: shares of the norm that tell nodes "
-        "apart and that lie outside the eigenspace; energy: normalized; gradient: of "
-        f"{found.target}; reach: the least s that control could give, and where the layer stands "
-        "from there to 1",
+        "that of the part that tells nodes apart; contrast, distance: shares of the norm that tell "
+        "nodes apart and that lie outside the eigenspace; energy: normalized; gradient: of "
+        f"{found.target}; reach: the least s that control could reach, and the position of the "
+        "layer between it and 1",
     )
     return Table("Layers", _SHORT, _layer_rows(found), notes)
 

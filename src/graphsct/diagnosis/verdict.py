@@ -40,7 +40,7 @@ class Thresholds(Record):
         contrast_rank: ... and that part has at most this share of the possible directions,
             :math:`(r - 1) / (d - 1)` of its effective rank r; a constant that was added to
             healthy features leaves many
-        no_contrast: or the share is so small that training cannot use it, whatever its directions
+        no_contrast: or the share is so small that training cannot use it in any direction
         collapsed: it is *collapsed* if its nodes differ in fewer directions than this, or than
             half of what the classes need, :math:`(C - 1) / 2`
         gradient: its *gradient vanishes* if it is smaller than this times that of the last layer,

@@ -15,8 +15,8 @@ __all__ = ["MEANINGS", "size", "trained", "tried"]
 
 #: The meaning of a finding by its kind.
 MEANINGS = {
-    "dead": "These dimensions are zero at every node, so nothing gets through them, forwards or "
-    "backwards.",
+    "dead": "These dimensions are zero at every node, so neither features nor gradients pass "
+    "through them.",
     "faded": "The features are so small that the next layer sees little but its own bias.",
     "over-smoothed": "The nodes of a component look alike: their differences are worn away.",
     "collapsed": "Nodes still differ, but in too few directions to tell the classes apart.",
@@ -48,6 +48,6 @@ def tried(found: Diagnosis) -> str:
     runs = found.effects[0].runs
     rule = Criterion(runs[0].config.select, found.effects[0].metric).title
     return (
-        f"Tried, {len(runs)} seed{'s' * (len(runs) > 1)}, {runs[0].epochs} epochs, the epoch "
-        f"chosen by {rule}:"
+        f"Remedies tried with {len(runs)} seed{'s' * (len(runs) > 1)}, {runs[0].epochs} epochs, "
+        f"the epoch selected by {rule}:"
     )

@@ -63,7 +63,7 @@
     place.addEventListener("blur", () => Plotly.Fx.unhover(place));
   };
 
-  // A picture is for a slide or a paper: wide, with its title, dark on white whatever the page is.
+  // A picture is for a slide or a paper: wide, with its title, always dark on white.
   const save = ({ dataset: { save: name, title } }) => {
     const { data, layout } = read(name);
     const paper = document.body.appendChild(document.createElement("div"));

@@ -46,7 +46,7 @@ class Column(Generic[Row]):
     Args:
         title: its heading
         show: a template with attributes of the row, such as ``"{ours:.1f} ± {std:.1f}"``; several,
-            of which the first counts whose values are all known; or a function of the row
+            of which the first with all values known is used; or a function of the row
         right: whether to align to the right, as numbers
 
     Example:

@@ -1,4 +1,4 @@
-r"""The demo: the effect of depth on features of the built-in graph, and of a shift against it.
+r"""The demo: the effects of depth and of a shift on features of the built-in graph.
 
 The network has random weights, :math:`\mathbf H^{l} = \sigma(\mathbf G \mathbf H^{l-1} \mathbf
 W^l)` with ReLU and He's initialisation, and random features at its bottom.

@@ -17,7 +17,7 @@ from graphsct.paper.figures import figure2
 
 __all__ = ["SMALL_GRAPHS", "SmallGraph", "page"]
 
-TITLE = "See what smoothness is"
+TITLE = "Explore smoothness"
 
 Place = tuple[float, float]
 

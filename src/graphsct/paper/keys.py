@@ -157,7 +157,7 @@ class Choice:
     def nothing_left(self, table: PaperTable) -> ExperimentError:
         """Return the error for a choice without any cell of a table."""
         return ExperimentError(
-            f"no cell of table {table.number} ({table.name}) is left by these choices; choose more "
+            f"these choices leave no cell of table {table.number} ({table.name}); choose more "
             "data sets, models, depths or controls"
         )
 

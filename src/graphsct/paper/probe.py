@@ -155,8 +155,8 @@ def _features(model: Any, problem: SplitData, terms: Sequence[Tensor]) -> list[T
 
 
 def _dimensions(term: Tensor) -> float | None:
-    r"""How many dimensions carry a term, :math:`(\sum_j e_j)^2 / \sum_j e_j^2` with :math:`e_j`
-    the squared norm of dimension j: 1 if one does, d if all do alike.
+    r"""How many dimensions use a term, :math:`(\sum_j e_j)^2 / \sum_j e_j^2` with :math:`e_j`
+    the squared norm of dimension j: 1 if only one does, d if all do equally.
     """
     energy = term.double().square().sum(0)
     return _ratio(energy.sum().square(), energy.square().sum())
@@ -170,10 +170,10 @@ def _root_mean_square(control: torch.nn.Module) -> float:
 def _next(model: Any, problem: SplitData, layers: Sequence[_Layer], place: int) -> dict[str, Any]:
     r"""The effect of a layer's term in the next layer.
 
-    Let :math:`\mathbf C` be what the term changes in the next layer's coordinates, before that
-    layer adds its own :math:`\mathbf A`. ``arrives`` is the size of :math:`\mathbf C` over that
-    of the term; ``cosine`` is that of :math:`\mathbf C` and :math:`\mathbf A`, -1 if the next
-    layer undoes what arrives. ``None`` in the last layer, and where there is nothing to compare.
+    Let :math:`\mathbf C` be the change that the term causes in the next layer's coordinates,
+    before that layer adds its own :math:`\mathbf A`. ``arrives`` is the size of :math:`\mathbf C`
+    over that of the term; ``cosine`` is that of :math:`\mathbf C` and :math:`\mathbf A`, -1 if the
+    next layer undoes the change. ``None`` in the last layer, and where a norm is zero.
     """
     if place + 1 == len(layers):
         return {"arrives": None, "cosine": None}

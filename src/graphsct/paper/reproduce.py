@@ -70,7 +70,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """The outcome of a cell: the cell itself, or the reason of its failure."""
+    """The outcome of a cell: the cell itself, or the reason for its failure."""
 
     key: Key
     cell: Cell | None = None
@@ -201,7 +201,7 @@ def _run(
 def _train(
     cell: Cell, data: Any, missing: Sequence[tuple[str, int]], folder: Path, progress: bool
 ) -> list[dict[str, Any]]:
-    """The results of some rules and seeds; a seed is trained once, whatever rules look at it."""
+    """The results of some rules and seeds; a seed is trained once for all rules."""
     settings = cell.settings
     models = build_seeds(partial(settings.model.build, data), [seed for _, seed in missing])
     with ExitStack() as stack:

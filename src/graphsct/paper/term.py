@@ -54,7 +54,7 @@ class Term(Record, flat=("key",), error=ExperimentError):
 
 @dataclass(frozen=True)
 class Measured:
-    """The outcome of a cell: its term, or the reason of its failure."""
+    """The outcome of a cell: its term, or the reason for its failure."""
 
     key: Key
     term: Term | None = None

@@ -1,4 +1,4 @@
-"""The machines of a Ray cluster on one study."""
+"""Workers of a Ray cluster that share one study."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run_cluster(
         plan: a plan with a folder or a database
         data: data without test nodes
         workers: number of workers, one processor each
-        stop: called twice a second; if true, trials under way are left to the next process
+        stop: called twice a second; if true, the next process takes over unfinished trials
         show: called twice a second
         address: address of the cluster, ``auto`` for this machine's, or ``local`` for a new one
     """

@@ -63,14 +63,14 @@ class Database:
             self._ask("pg_advisory_unlock", "")
 
     def open(self) -> RDBStorage:
-        """The storage for Optuna, whose tables are created if need be."""
+        """The storage for Optuna; its tables are created if they are missing."""
         storage = RDBStorage(self._url.render_as_string(hide_password=False))
         self._closing.callback(storage.engine.dispose)
         self._closing.callback(storage.remove_session)
         return storage
 
     def is_gone(self, worker: str | None) -> bool:
-        """Whether the process with that name has ended, for whatever reason."""
+        """Whether the process with that name has ended, for any reason."""
         if worker is None or worker == self.worker:
             return worker is None
         gone = self._ask("pg_try_advisory_lock", worker)

@@ -50,16 +50,16 @@ class Score(NamedTuple):
 
 
 class Judge(Protocol):
-    """Listens to the scores of candidates, which are known by their numbers."""
+    """Receives the scores of candidates, each by its number."""
 
     def hopeless(self, candidate: int, epoch: int, score: Score) -> bool:
-        """Take the score at a rung; return whether to give the candidate up."""
+        """Take the score at a rung; return whether to prune the candidate."""
 
     def done(self, candidate: int, score: Score) -> None:
         """Take the last score."""
 
     def diverged(self, candidate: int, seconds: float) -> None:
-        """Take note that a run diverged."""
+        """Record that a run diverged."""
 
 
 def evaluate(
@@ -74,7 +74,7 @@ def evaluate(
         candidates: with the same number of epochs, patience and selection
         data: data without test nodes
         judge: gets the scores at every rung and at the end of each candidate
-        stop: called after every epoch; if true, candidates under way are left as they are
+        stop: called after every epoch; if true, training ends with unfinished candidates
     """
     _Group(candidates, data, judge, stop).train()
 
@@ -101,7 +101,7 @@ class _Group:
         self.runners = list(self._runners(data))
 
     def _runners(self, data: BlindData) -> Iterator[tuple[Runner, Sequence[_Run]]]:
-        """Runs of one shape, as many together as there is room for."""
+        """Batches of runs with equal shapes, each as large as fits."""
         shapes: dict[Any, list[tuple[_Run, Any, TrainConfig]]] = defaultdict(list)
         for number, candidate in enumerate(self.candidates):
             for run in range(candidate.runs):
@@ -151,11 +151,11 @@ class _Group:
             self.last[runs[run]] = runner.best(run)
 
     def _leave(self, runner: Runner, runs: Sequence[_Run]) -> None:
-        """Take the runs of candidates that were given up out of the training."""
+        """Remove the runs of pruned candidates from the training."""
         runner.leave([run for run in runner.going if runs[run].candidate not in self.going])
 
     def _end(self, candidate: int) -> None:
-        """Take note that a run is over."""
+        """Record the end of a run."""
         self.left[candidate] -= 1
         if not self.left[candidate] and candidate in self.going:
             self.going.remove(candidate)

@@ -1,4 +1,4 @@
-"""The finals: the best trials once more with more runs, as the best of many is often just lucky."""
+"""The finals: the best trials, trained again with more runs. The best of many is often lucky."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def hold_finals(
 
 
 class _Patient:
-    """Waits for the outcome of one candidate."""
+    """Keeps the outcome of one candidate."""
 
     def __init__(self) -> None:
         self.outcome: Outcome | None = None

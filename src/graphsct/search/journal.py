@@ -47,7 +47,7 @@ class Journal:
         (self._workers / self.worker).unlink(missing_ok=True)
 
     def _check(self) -> None:
-        """Refuse a folder with other files."""
+        """Raise an error for a folder with other files."""
         names = {path.name for path in self.folder.glob("[!.]*")}
         if names and JOURNAL not in names:
             raise TrainingError(
@@ -61,7 +61,7 @@ class Journal:
         return JournalStorage(JournalFileBackend(path, _SystemLock(path)))
 
     def is_gone(self, worker: str | None) -> bool:
-        """Whether the process with that name has ended, for whatever reason."""
+        """Whether the process with that name has ended, for any reason."""
         if worker == self.worker:
             return False
         if worker is None or not (self._workers / worker).is_file():

@@ -1,4 +1,4 @@
-"""The records of a study: the outcome of a trial, how many there are, and a row of their table."""
+"""The records of a study: outcomes of trials, their counts, and the rows of their table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Outcome(Record):
     """The outcome of a trial or of a finalist: means over its runs, at the best epoch of each.
 
     Args:
-        diverged: whether a run diverged; there are no scores then
+        diverged: whether a run diverged; if so, there are no scores
         val_score: metric of the validation nodes
         val_loss: validation loss
         best_epoch: number of the best epoch
@@ -36,7 +36,7 @@ class Outcome(Record):
         return cls(**score._asdict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The values that there are."""
+        """The known values."""
         return {k: v for k, v in super().to_dict().items() if v is not None and v is not False}
 
     def rank(self, by: Criterion) -> tuple[float, float]:
@@ -51,7 +51,7 @@ class Counts:
 
     Args:
         trials: number of trials that are over
-        pruned: number of trials that were given up early
+        pruned: number of trials that were pruned
         failed: number of trials that diverged or ended every process
         seconds: duration of training, finals included
         finalists: number of trials in the finals

@@ -1,4 +1,4 @@
-"""Several processes of this machine on one study."""
+"""Processes of this machine that share one study."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_pool(
         plan: a plan with a folder or a database
         data: data without test nodes
         workers: number of processes
-        stop: called twice a second; if true, trials under way are given back
+        stop: called twice a second; if true, unfinished trials are given back
         show: called twice a second
     """
     context = _context()

@@ -18,12 +18,12 @@ _PAUSE = 60.0  # seconds between two printed lines
 class SearchProgress:
     """A context: one line with the trials, the best score so far and the time left.
 
-    It stays in its place on a terminal. Where standard error is none, as in a batch job, the line
-    is printed anew, at most once a minute.
+    On a terminal the line is updated in place. If standard error is not a terminal, as in a batch
+    job, the line is printed again, at most once a minute.
 
     Args:
-        trials: how many there shall be
-        title: what stands before the numbers
+        trials: total number of trials
+        title: text before the numbers
         shown: whether to show anything
     """
 

@@ -103,7 +103,7 @@ class Study:
         return self._study.get_trials(deepcopy=False)
 
     def begun(self) -> list[FrozenTrial]:
-        """Trials under way or over, without those that were begun again or are repeated."""
+        """Running and finished trials, without those that were restarted or are repeated."""
         trials = self.trials()
         gone = {trial.user_attrs.get("again") for trial in trials}
         gone |= {trial.number for trial in trials if trial.user_attrs.get("repeats")}
@@ -166,7 +166,7 @@ class Study:
         }
 
     def _take_over(self) -> None:
-        """Begin trials of processes that are gone again; hold the lock to call it."""
+        """Restart the trials of dead processes. The caller must hold the lock."""
         if self.journal is None:
             return
         for trial in self.trials():
@@ -188,11 +188,11 @@ class Study:
         with self._alone():
             self._begin_again(self.trials()[taken.trial.number], tries=0)
 
-    def _value(self, score: Score) -> float:
+    def _value(self, score: Score | Outcome) -> float:
         return float(getattr(score, self.criterion.select))
 
     def hopeless(self, taken: Taken, epoch: int, score: Score) -> bool:
-        """Report a score at a rung; returns whether the pruner gives the trial up."""
+        """Report a score at a rung; return whether to prune the trial."""
         taken.trial.report(self._value(score), epoch)
         if not taken.trial.should_prune():
             return False
@@ -219,7 +219,7 @@ class Study:
             taken.trial.set_user_attr(name, value)
 
     def finalists(self, count: int) -> list[FrozenTrial]:
-        """The best trials that were not in the finals yet; none while a trial is under way."""
+        """The best trials that were not in the finals yet; none while a trial is running."""
         if any(trial.state == TrialState.RUNNING for trial in self.begun()):
             return []
         ranked = sorted(self._scored(), key=lambda trial: _outcome(trial).rank(self.criterion))
@@ -247,10 +247,8 @@ class Study:
         return min(done, key=lambda t: (finals.get(t.number) or _outcome(t)).rank(self.criterion))
 
     def score(self, trial: FrozenTrial) -> float:
-        """The score of a trial: that of the finals if it was there, else that of its own runs."""
-        return float(
-            getattr(self.finals().get(trial.number) or _outcome(trial), self.criterion.select)
-        )
+        """The score of a trial: from the finals if it was a finalist, else from its own runs."""
+        return self._value(self.finals().get(trial.number) or _outcome(trial))
 
     def best_score(self) -> float | None:
         """The score of the best trial, ``None`` if no trial has one."""

@@ -91,7 +91,7 @@ class Found(Record, way_out="; take a search's best.json"):
         normalize: whether the best trial made rows of features sum to one
         score: mean of the criterion over the runs of the best trial
         trials: number of trials
-        pruned: number of trials that were given up early
+        pruned: number of trials that were pruned
         failed: number of trials that diverged, or ended every process that tried them
         seed: seed of the search, and of the first run of each trial
         seeds_per_trial: runs of each trial; with several splits, run i uses split i modulo their

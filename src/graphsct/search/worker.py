@@ -69,7 +69,7 @@ class Plan:
 
     @contextmanager
     def open(self, data: BlindData) -> Iterator[Study]:
-        """Open the study, or refuse one of another plan; marks the process as present."""
+        """Open the study and mark the process as present; a study of another plan is an error."""
         require("optuna", "search")
         from graphsct.search.study import Study
 
@@ -140,7 +140,7 @@ def work(
         plan: the plan of the search
         study: the study that the plan opened
         data: data without test nodes
-        stop: called after every epoch; if true, trials under way are given back
+        stop: called after every epoch; if true, unfinished trials are given back
         show: called after every change of the study
     """
 

@@ -56,7 +56,7 @@ def test_what_is_not_healthy_is_shaded(smooth):
 
 def test_bars_are_what_control_could_reach(smooth):
     figure = named(curves(smooth), "Normalized")
-    bars = line(figure, "in reach of control")
+    bars = line(figure, "range of control")
     for number, low, height in zip(bars["x"], bars["base"], bars["y"], strict=True):
         reach = middle_reach(smooth.layers[number - 1])
         assert (low, low + height) == (reach.low, pytest.approx(reach.high))

@@ -45,8 +45,8 @@ def test_accuracy_shows_means_and_every_seed(study):
     with styled():
         panels = draw_accuracy(study).axes
     assert [axes.get_title() for axes in panels] == [
-        "epoch chosen by validation loss",
-        "epoch chosen by validation accuracy",
+        "epoch selected by validation loss",
+        "epoch selected by validation accuracy",
     ]
     texts = [text.get_text() for text in panels[0].texts]
     expected = []

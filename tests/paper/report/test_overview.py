@@ -56,7 +56,7 @@ def test_gains_are_counted(found):
     assert finding.answer == "In 1 of 3 pairs"
     assert finding.counts == (("helps", 1), ("unclear", 1), ("hurts", 1))
     assert "We ran 3 of them, all tuned with one budget" in finding.text
-    assert "The mean gain is -1.6 points, in the paper +3.3 for the same pairs." in finding.text
+    assert "The mean gain is -1.6 points; the paper's is +3.3 for the same pairs." in finding.text
     assert "from -10.0 [-10.8, -9.2] (GCN-SCT with 16 layers on Cora)" in finding.text
     other = found["Does SCT help on the heterophilic sets?"]
     assert other.answer == "In 1 of 1 pairs"
@@ -67,20 +67,20 @@ def test_what_has_no_runs_says_so(found):
     finding = found["Does SCT help EGNN with SReLU?"]
     assert finding.answer == "Not known yet"
     assert finding.counts == ()
-    assert "in 18 of 20 pairs. No pair has runs of ours" in finding.text
+    assert "in 18 of 20 pairs. We ran none of them" in finding.text
 
 
 def test_the_rest_is_counted(found):
-    reached = found["Are the paper's accuracies reached?"]
+    reached = found["Do we reach the paper's accuracies?"]
     assert reached.counts == (("above", 2), ("agrees", 2), ("below", 2))
     assert reached.answer == "In 4 of 6 cells"
     assert found["Does it matter which rule selects the epoch?"].answer == "In 1 of 1 deep pairs"
     assert found["Are models and data the same?"].answer == "30 of 30 models"
-    assert "nobody has run it yet (" in found["What is missing?"].text
+    assert "not run yet (" in found["What is missing?"].text
 
 
 def test_figures_are_digested(found, drawings):
-    smooth = found["Do features become smooth deep down?"]
+    smooth = found["Do features become smooth in deep layers?"]
     rows = drawings[2].digest.rows
     number = sum(r.verdict == "smooth" for r in rows if r.network == "GCN")
     assert smooth.answer.startswith(f"GCN in {number} of 3, GCN-SCT in ")
@@ -134,8 +134,8 @@ def test_narrow_networks_are_counted_apart(tables):
     changed = {**tables, "depth": replace(tables["depth"], rows=tuple(rows))}
     text = overview(changed, [])[1].text
     assert text.endswith(
-        "By the largest width in the search: with more channels it helps in 1 and hurts in 0 "
-        "of 2, by +2.6 points on average; with at most 16 channels it helps in 0 and hurts in 1 of "
-        "1, by -10.0 points on average."
+        "Split by the largest width in the search, with more channels SCT helps in 1 and hurts in "
+        "0 of 2 pairs, with a mean gain of +2.6 points; with at most 16 channels SCT helps in 0 "
+        "and hurts in 1 of 1 pairs, with a mean gain of -10.0 points."
     )
-    assert "By the largest width" not in overview(tables, [])[1].text
+    assert "by the largest width" not in overview(tables, [])[1].text

@@ -16,7 +16,7 @@ def test_every_number_is_counted(term):
     assert equal.answer == "In 0 of 2 cells"
     assert "accuracy differs by +0.0 [+0.0, +0.0] points without the term" in equal.text
     assert equal.text.endswith("and 25.0 % of the test nodes get another class.")
-    assert size.answer == "2.0 to 16.0 % of what it is added to"
+    assert size.answer == "2.0 to 16.0 % of the features it is added to"
     assert "of 2 cells, 4 runs. Between 3 % and 25 % of the dimensions use the term." in size.text
     assert "they have moved 111.1 % of the distance" in size.text
     assert use.answer == "Removing it has an effect in 1 of 2 cells"
@@ -45,7 +45,7 @@ def test_what_is_not_known_is_not_counted(term):
     )
     equal, size, use, undoing, smoothness = term_findings(replace(term, rows=(row,)))
     assert equal.counts == (("helps", 0), ("unclear", 1), ("hurts", 0))
-    assert size.answer == "unknown % of what it is added to"
+    assert size.answer == "unknown % of the features it is added to"
     assert use.answer == "Removing it has an effect in 0 of 1 cells"
     assert "changes accuracy by -1.0 points" in use.text
     assert undoing.answer == "In 0 of 0 cells"

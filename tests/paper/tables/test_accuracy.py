@@ -91,8 +91,8 @@ def test_cells_that_nobody_has_run_say_so(folder):
     rows = build("depth", cells=folder).rows
     missing = find(rows, cell="cora-gcnii-none-4")
     assert (missing.ours, missing.n, missing.verdict) == (None, 0, None)
-    assert missing.missing == "nobody has run it yet"
-    assert find(rows, cell="arxiv-gcn-none-4").missing == "its files were not at hand"
+    assert missing.missing == "not run yet"
+    assert find(rows, cell="arxiv-gcn-none-4").missing == "data set not available"
 
 
 def test_misprints_are_marked_and_explained(tmp_path):

@@ -16,7 +16,7 @@ def test_without_files_there_are_only_the_papers_counts(tmp_path, monkeypatch):
     table = build("statistics", root=tmp_path)
     assert len(table.rows) == 50
     assert {row.ours for row in table.rows} == {None}
-    assert find(table, "cora", "nodes").missing == "its files are not here"
+    assert find(table, "cora", "nodes").missing == "its files are missing"
 
 
 def test_what_loads_stands_beside_the_paper(tmp_path):

@@ -28,7 +28,7 @@ def test_times_and_what_control_costs(tmp_path):
     assert with_control.paper_cost == pytest.approx(17 / 13)
     assert without.our_cost is None
     others = [r for r in table.rows if r.dataset != "texas"]
-    assert {r.missing for r in others} == {"nobody has measured it yet"}
+    assert {r.missing for r in others} == {"not measured yet"}
 
 
 def test_the_most_accurate_models_are_those_of_the_cells(make, tmp_path):

@@ -18,7 +18,7 @@ def short(make, tmp_path):
                     tmp_path, replace(make(key, [mean - 0.1, mean, mean + 0.1]), found=FOUND)
                 )
         table = build("depth", cells=tmp_path)
-        parts = [part for part in table.parts if part.title.startswith("Below")]
+        parts = [part for part in table.parts if part.title.startswith("Cells below")]
         return {row.cell: row for part in parts for row in part.rows}
 
     return find
@@ -31,15 +31,18 @@ def test_cells_that_reach_the_paper_are_not_explained(short):
 def test_a_base_that_is_short_too(short):
     found = short(base=62.9, sct=69.4)
     assert found[SCT.name].reason == (
-        "its base is short too: the training more than the term; 4 trials, at most 32 channels"
+        "its base is below the paper too: training explains more than the term; 4 trials, "
+        "at most 32 channels"
     )
     assert found[SCT.name].base_short == pytest.approx(2.0)
-    assert found[BASE.name].reason.startswith("the paper copied it from elsewhere; 4 trials")
+    assert found[BASE.name].reason.startswith(
+        "the paper copied the number from another paper; 4 trials"
+    )
 
 
 def test_a_gain_that_is_not_there(short):
     (row,) = short(base=65.0, sct=65.0).values()
-    assert row.reason.startswith("the gain that the paper prints is not there")
+    assert row.reason.startswith("we do not find the gain that the paper prints")
     assert (row.short, row.base_short) == pytest.approx((6.4, -0.1))
 
 

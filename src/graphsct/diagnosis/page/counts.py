@@ -62,4 +62,4 @@ def _counts(title: str, what: str, of: str, pairs: Sequence[tuple[int, int]]) ->
         ),
     }
     low, high = pairs[0][0], pairs[-1][0]
-    return Drawn(title, figure, f"How many {of} have how many {what}: from {low:,} to {high:,}")
+    return Drawn(title, figure, f"Number of {of} by number of {what}, from {low:,} to {high:,}")

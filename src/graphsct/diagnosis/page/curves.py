@@ -97,7 +97,7 @@ def _smoothness(found: Diagnosis) -> Drawn:
     bars = _reach(found)
     traces = [line] if bars is None else [bars, line]
     return Drawn(
-        "Normalized smoothness, and what control could reach",
+        "Normalized smoothness, and the range of control",
         _figure(traces, {"range": [-0.03, 1.03]}),
         _says("Median normalized smoothness", median),
         "Of the live dimensions. Bars: the range of s that a shift inside the eigenspace before "
@@ -114,7 +114,7 @@ def _reach(found: Diagnosis) -> Figure | None:
         return None
     return {
         "type": "bar",
-        "name": "in reach of control",
+        "name": "range of control",
         "x": [number for number, *_ in known],
         "base": [low for _, low, _, _ in known],
         "y": [high - low for _, low, high, _ in known],

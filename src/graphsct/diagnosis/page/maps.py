@@ -24,8 +24,8 @@ def heat_maps(found: Diagnosis) -> list[Drawn]:
             _smoothness(found),
             f"Normalized smoothness by layer and dimension, {of_all}; its quartiles are in the "
             "table of layers",
-            "At s = 1 a dimension tells no two nodes of a component apart, beyond their degrees. "
-            "Dead dimensions have s = 1 by definition only, and are hatched.",
+            "At s = 1 a dimension tells the nodes of a component apart only by their degrees. "
+            "Dead dimensions are hatched; they have s = 1 by definition only.",
         ),
         Drawn(
             "Size",

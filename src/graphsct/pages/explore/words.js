@@ -1,30 +1,30 @@
-// What one sees, in short sentences.
+// Short sentences about the pictures.
 
 const activationName = (slope) => (slope === 0 ? "ReLU" : slope === 1 ? "none" : "leaky ReLU");
 
 function activationSentence(slope) {
-  if (slope === 0) return "ReLU: what is below zero becomes zero.";
+  if (slope === 0) return "ReLU: numbers below zero become zero.";
   if (slope === 1) return "No activation: nothing changes.";
-  return `Leaky ReLU: what is below zero is multiplied by ${brief(slope)}.`;
+  return `Leaky ReLU: numbers below zero are multiplied by ${brief(slope)}.`;
 }
 
 function seenSentences({ graph, slope }, y, h) {
   const below = y.filter((value) => value < 0).length;
   const sentences = [`Below zero after the shift: ${below} of ${y.length} nodes.`];
   if (norm(h) === 0) {
-    sentences.push("The output is zero at every node, and has s = 1 by definition only.");
+    sentences.push("The output is zero at every node; its s is 1 by definition only.");
     return sentences;
   }
   const [long, longOut] = [y, h].map((x) => distanceToEigenspace(graph, x));
   const [s, sOut] = [y, h].map((x) => normalizedSmoothness(graph, x));
   sentences.push(
-    `The rough part had length ${show(long)} and has ${show(longOut)}. ` +
+    `The rough part had length ${show(long)} and now has ${show(longOut)}. ` +
       "No shift and no slope from 0 to 1 makes it longer.",
-    `In proportion to its length the output is ${compare(sOut, s)} what went in: ` +
-      `s was ${show(s)} and is ${show(sOut)}.`,
+    `In proportion to its length the output is ${compare(sOut, s)} its input: ` +
+      `s was ${show(s)} and is now ${show(sOut)}.`,
   );
   if (slope === 1) {
-    sentences.push("Without an activation the shift changes s, and the gaps stay as they are.");
+    sentences.push("Without an activation the shift changes s, but the gaps stay the same.");
   }
   return sentences;
 }
@@ -39,7 +39,7 @@ function curveSentence({ graph, component }, h, { lower, upperAttained }) {
   const zero = members(graph, component).every((i) => h[i] === 0);
   const s = componentSmoothness(graph, h, component);
   const now = zero ? `Now s${part} is 1 because it is zero.` : `Now s${part} is ${show(s)}.`;
-  if (lower === 1) return `${now} The input is smooth, so the output is, whatever the shift.`;
+  if (lower === 1) return `${now} The input is smooth, so the output is smooth for every shift.`;
   if (!upperAttained) return `${now} Shifts reach every s from 0 to just below 1.`;
   return `${now} Shifts reach every s from ${show(lower)} to 1, and 1 only by a zero output.`;
 }
@@ -47,12 +47,12 @@ function curveSentence({ graph, component }, h, { lower, upperAttained }) {
 function sphereSentence({ graph }, h, { radius, smooth }) {
   if (smooth) return "The input has no rough part, so the output has none: the sphere is a point.";
   const sentences = [
-    `The centre stays where it is; the shift changes the radius alone, now ${show(radius)}.`,
+    `The shift changes only the radius, now ${show(radius)}; the centre stays in place.`,
     `The output is ${show(distanceToEigenspace(graph, h))} from M.`,
     "No point of the largest sphere is farther from M than z.",
   ];
   if (graph.degree.length === 2) {
-    sentences.push("Two nodes have one rough direction: of the sphere, its two ends on the line.");
+    sentences.push("Two nodes have one rough direction: only the sphere's ends on the line count.");
   }
   return sentences.join(" ");
 }
@@ -62,11 +62,11 @@ function cautionSentence(graph, h, raised, cut) {
   const [s, sNow, sEnd] = [h, raised, constant].map((x) => normalizedSmoothness(graph, x));
   const [away, awayNow] = [h, raised].map((x) => distanceToEigenspace(graph, x));
   return [
-    `s was ${show(s)} and is ${show(sNow)}; far away it is ${show(sEnd)}, that of a constant.`,
-    `The distance to M was ${show(away)} and is ${show(awayNow)}.`,
+    `s was ${show(s)} and is now ${show(sNow)}; far away it is ${show(sEnd)}, that of a constant.`,
+    `The distance to M was ${show(away)} and is now ${show(awayNow)}.`,
     cut
-      ? "The dots keep their distances: a threshold that moves along parts the same nodes."
-      : "All dots are one: no threshold parts them, before or after.",
+      ? "The dots keep their distances: a threshold that moves with them separates the same nodes."
+      : "All dots coincide: no threshold separates them, before or after.",
   ].join(" ");
 }
 
@@ -75,7 +75,7 @@ function trajectorySentences({ layers, eigenvector: e }, alpha, paths) {
   const dead = paths.filter(isDead).length;
   const sentences = [
     alpha === 0 ? "This is a plain GCN." : push,
-    `${dead} of ${paths.length} are dead after ${layers} layers. A larger α never kills more.`,
+    `${dead} of ${paths.length} are dead after ${layers} layers. A larger α never adds to them.`,
   ];
   const ends = paths.filter((points) => !isDead(points)).map((points) => points.at(-1));
   if (ends.length) {

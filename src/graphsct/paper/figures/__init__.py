@@ -31,7 +31,7 @@ class Figure:
 
     Args:
         title: its subject
-        caption: what there is to see
+        caption: description of the figure
         data: computes the data from a seed
         draw: draws the data
     """
@@ -45,34 +45,35 @@ class Figure:
 FIGURES = {
     1: Figure(
         "smoothness and normalized smoothness of the output against the shift alpha",
-        "Left, the distance to the eigenspace: that of the input does not change with the shift, "
-        "and those of ReLU and leaky ReLU stay below it. Right, normalized smoothness: ReLU goes "
-        "from 1 down to its least value, and is 1 again where it dies; leaky ReLU goes down to 0.",
+        "Left: distance to the eigenspace. The distance of the input does not change with the "
+        "shift; those of ReLU and leaky ReLU stay below it. Right: normalized smoothness. ReLU "
+        "falls from 1 to its least value and is 1 again where its output is zero; leaky ReLU falls "
+        "to 0.",
         figure1.shift_curves,
         figure1.draw,
     ),
     2: Figure(
         "trajectories of node features for three shifts alpha",
-        "Two nodes with one feature each, through ten layers, in three panels. With a negative "
-        "shift many trajectories end at zero, without a shift they reach the eigenspace near their "
-        "start, with a positive one they run along it.",
+        "The features of two nodes, one each, through ten layers, in three panels. With a negative "
+        "shift many trajectories end at zero. Without a shift they reach the eigenspace near their "
+        "start. With a positive shift they run along the eigenspace.",
         lambda seed: figure2.trajectories(),  # its starts are a grid
         figure2.draw,
     ),
     3: Figure(
         "normalized smoothness by layer and dimension of trained 32-layer networks",
-        "Heat maps of GCN above and GCN-SCT below on Citeseer, 16 channels, one column a setting "
-        "that the paper leaves open. Hatched dimensions are dead: zero at every node, smooth by "
-        "definition only. The line to the right of each map is the norm of the layer's features. "
-        "Weight decay is that of convolutions.",
+        "Heat maps of GCN above and GCN-SCT below on Citeseer with 16 channels. Each column is a "
+        "setting that the paper leaves open. Hatched dimensions are dead: zero at every node, "
+        "smooth by definition only. The line to the right of each map is the norm of the layer's "
+        "features. Weight decay applies to the convolutions.",
         figure3.smoothness_maps,
         figure3.draw,
     ),
     4: Figure(
         "norm of the output's gradient by layer over 100 epochs of training",
-        "Heat maps of the norm of the derivative of the output by the features of each layer, "
-        "networks without SCT above and with it below, on Citeseer with 32 layers of 16 channels. "
-        "Hatched layers have no say in the output at all. Weight decay is that of convolutions.",
+        "Heat maps of the norm of the derivative of the output by the features of each layer, on "
+        "Citeseer with 32 layers of 16 channels: networks without SCT above, with SCT below. "
+        "Hatched layers do not affect the output. Weight decay applies to the convolutions.",
         figure4.gradient_maps,
         figure4.draw,
     ),

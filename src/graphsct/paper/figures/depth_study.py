@@ -95,7 +95,7 @@ def draw_accuracy(study: DepthStudy) -> Figure:
             for look, results in _pair(study.found[select, depth]):
                 _draw_seeds(axes, look, results, place)
         axes.set_xticks(range(len(depths)), [f"{depth} layers" for depth in depths])
-        axes.set(xlim=(-0.6, len(depths) - 0.4), ylim=(0, 105), title=f"epoch chosen by {rule}")
+        axes.set(xlim=(-0.6, len(depths) - 0.4), ylim=(0, 105), title=f"epoch selected by {rule}")
     panels[0].set_ylabel("test accuracy, %")
     handles, labels = panels[0].get_legend_handles_labels()
     canvas.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2)
@@ -130,8 +130,8 @@ def draw_curves(curves: TrainingCurves) -> Figure:
     marks = dict[str, Any](color="none", markeredgecolor=BLACK, markersize=9)
     handles = [Line2D([], [], color=look.colour, label=look.name) for look in (_WITHOUT, _WITH)]
     handles += [
-        Line2D([], [], marker="D", markerfacecolor="white", label="chosen by loss", **marks),
-        Line2D([], [], marker="o", markerfacecolor=BLACK, label="chosen by accuracy", **marks),
+        Line2D([], [], marker="D", markerfacecolor="white", label="selected by loss", **marks),
+        Line2D([], [], marker="o", markerfacecolor=BLACK, label="selected by accuracy", **marks),
     ]
     canvas.legend(handles=handles, loc="outside lower center", ncols=4)
     return canvas

@@ -54,7 +54,7 @@ class ShiftCurves:
             times the negative slope bounds that of leaky ReLU from below
         smoothness: normalized smoothness
         relu_minimum: the smallest normalized smoothness that ReLU reaches, by Proposition 4.3
-        relu_dies: the shift :math:`c \max \mathbf x` from which on the output of ReLU is zero
+        relu_dies: the smallest shift with a zero output of ReLU, :math:`c \max \mathbf x`
         leaky_relu_zero: the shift at which leaky ReLU has normalized smoothness 0
     """
 

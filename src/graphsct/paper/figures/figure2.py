@@ -1,6 +1,6 @@
 r"""Figure 2: the effect of the shift on features over many layers (section 6.1).
 
-Two nodes with one feature each are a point in the plane, so that a network is a trajectory:
+Two nodes with one feature each are a point in the plane, so a network is a trajectory:
 :math:`\mathbf h \leftarrow \sigma(w \mathbf h \mathbf G + \alpha \mathbf e)` with ReLU.
 """
 
@@ -116,7 +116,7 @@ def draw(data: Trajectories) -> Figure:
         ],
         [
             r"eigenspace $\mathcal{M}$",
-            "start, then one dot a layer",
+            "start, then one dot per layer",
             "dead: both features zero",
         ],
         loc="outside lower center",

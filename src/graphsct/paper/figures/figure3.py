@@ -1,8 +1,8 @@
 """Figure 3: the smoothness of every feature dimension in every layer of trained deep networks.
 
 A dimension that is zero at every node is smooth by definition only. The paper's figure does not
-tell such dead dimensions from truly smooth ones; here they are drawn apart, and the size of the
-features beside them.
+tell such dead dimensions from truly smooth ones. Here they are hatched, and a line beside each map
+shows the size of the features.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ class SmoothnessMaps:
 def smoothness_maps(
     seed: int = 0, data: Any = None, *, depth: int = DEPTH, epochs: int = 1500
 ) -> SmoothnessMaps:
-    """Train all networks until validation accuracy has not risen for 100 epochs, and look inside.
+    """Train all networks until validation accuracy has not risen for 100 epochs; measure features.
 
     Args:
         seed: seed of all networks
         data: defaults to Citeseer
         depth: number of convolutions
-        epochs: the most epochs of a run
+        epochs: maximum number of epochs of a run
     """
     data = datasets.load(DATA) if data is None else data
     pairs = [pair("gcn", setting, depth) for setting in _SETTINGS]

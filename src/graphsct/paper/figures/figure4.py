@@ -147,7 +147,7 @@ def draw(data: GradientMaps) -> Figure:
     for axes in grid[:, 0]:
         axes.set_ylabel("layer  $l$")
     canvas.legend(
-        handles=[hatched_patch("exactly zero: the layer has no say in the output")],
+        handles=[hatched_patch("exactly zero: the layer does not affect the output")],
         loc="outside lower center",
     )
     return canvas

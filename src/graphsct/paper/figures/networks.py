@@ -1,8 +1,7 @@
-"""The deep networks on Citeseer that figures 3 and 4 look into.
+"""The deep networks on Citeseer in figures 3 and 4.
 
-The paper says that they have 32 layers and 16 channels, but neither how their weights start nor
-which weight decay they were trained with. These decide the figures of GCN, so it is shown in
-several settings.
+The paper says that they have 32 layers and 16 channels. It states neither the start of their
+weights nor the weight decay. Both decide the figures of GCN, so GCN is shown in several settings.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Drawing:
     Args:
         number: its number in the paper
         title: its subject
-        caption: what there is to see
+        caption: description of the drawing
         svg: the drawing, ``None`` if there is none
         png: the same drawing
         digest: a table that summarizes its data
@@ -131,9 +131,9 @@ def digest_smoothness(cells: list[dict[str, str]]) -> Table[_SmoothnessDigest]:
         Column("test accuracy, %", "{test:.1f}"),
         Column("dead dimensions, %", "{dead:.0f}"),
         Column("median s of the others", ("{smoothness:.3f}", "none is left")),
-        Column("so", "{verdict:s}", right=False),
+        Column("verdict", "{verdict:s}", right=False),
     )
-    notes = (f"Smooth: all dimensions are dead, or the median is at least {_SMOOTH:g}.",)
+    notes = (f"smooth: all dimensions are dead, or the median is at least {_SMOOTH:g}.",)
     return Table(f"From layer {_FROM_LAYER} on", columns, tuple(rows), notes)
 
 
@@ -150,9 +150,9 @@ def digest_gradients(cells: list[dict[str, str]]) -> Table[_GradientDigest]:
         Column("layer 0", "{input:.2g}"),
         Column("layer 1", "{first:.2g}"),
         Column("last layer", "{last:.2g}"),
-        Column("so it", "{verdict:s}", right=False),
+        Column("verdict", "{verdict:s}", right=False),
     )
-    notes = (f"Vanishes: at layer 1 it is less than {_VANISHED:g} of that at the last layer.",)
+    notes = (f"vanishes: the norm at layer 1 is below {_VANISHED:g} of that at the last layer.",)
     return Table("The norm after the last epoch", columns, tuple(rows), notes)
 
 

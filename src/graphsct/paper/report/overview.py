@@ -76,10 +76,10 @@ def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[ReportFinding]:
         f"{exact(sizes)} of {len(sizes.rows)} models have the paper's size to the digit. In the "
         f"{found.pairs} pairs of tables 1 and 2 that we ran, the paper prints a gain of "
         f"{found.paper_mean:+z.1f} points on "
-        f"average. Where a model with SCT and its base are tuned alike, the gain is "
+        f"average. With equal tuning for a model with SCT and its base, the gain is "
         f"{found.mean:+z.1f} points: SCT helps in {found.helps}, hurts in {found.hurts}, and in "
-        f"{found.unclear} no difference can be shown. These counts are about runs with the "
-        "settings that were found; another search finds others, and a gain of a point may vanish "
+        f"{found.unclear} no difference can be shown. These counts hold for the settings that our "
+        "search found. Another search finds other settings, and a gain of a point may vanish "
         "with them."
         + (f" Our accuracies differ from the paper's {means}." if beside else "")
         + (" So the paper's baselines are weaker than they need to be." if beside and weak else ""),
@@ -106,7 +106,7 @@ def _gains(question: str, name: str, table: Table[AccuracyRow]) -> ReportFinding
         f"{found.printed} pairs."
     )
     if not found.pairs:
-        return ReportFinding(question, "Not known yet", f"{printed} No pair has runs of ours.")
+        return ReportFinding(question, "Not known yet", f"{printed} We ran none of them.")
     return ReportFinding(
         question,
         f"In {found.helps} of {found.pairs} pairs",
@@ -122,9 +122,9 @@ def _effect(found: ControlEffect) -> str:
         f"We ran {found.pairs} of them, {fair} tuned with one budget for both sides: SCT helps in "
         f"{found.helps}, hurts in {found.hurts}, and in {found.unclear} no difference can be shown "
         "(at 5 %, Holm's correction). Pair by pair, the 95 % interval is above zero in "
-        f"{found.above} and below in {found.below}. The mean gain is {found.mean:+z.1f} points, in "
-        f"the paper {found.paper_mean:+z.1f} for the same pairs. It goes from {_pair(found.worst)} "
-        f"to {_pair(found.best)}."
+        f"{found.above} and below in {found.below}. The mean gain is {found.mean:+z.1f} points; "
+        f"the paper's is {found.paper_mean:+z.1f} for the same pairs. Our gains range from "
+        f"{_pair(found.worst)} to {_pair(found.best)}."
     )
 
 
@@ -140,11 +140,11 @@ def _widths(rows: Sequence[AccuracyRow]) -> str:
     if len(counted) < 2 or not any(part.helps + part.hurts for part in counted.values()):
         return ""
     parts = (
-        f"with {kind} it helps in {part.helps} and hurts in {part.hurts} of {part.pairs}, by "
-        f"{part.mean:+z.1f} points on average"
+        f"with {kind} SCT helps in {part.helps} and hurts in {part.hurts} of {part.pairs} pairs, "
+        f"with a mean gain of {part.mean:+z.1f} points"
         for kind, part in counted.items()
     )
-    return f" By the largest width in the search: {'; '.join(parts)}."
+    return f" Split by the largest width in the search, {'; '.join(parts)}."
 
 
 def _pair(row: AccuracyRow) -> str:
@@ -170,7 +170,7 @@ def _reached(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
         ),
     }
     yield ReportFinding(
-        "Are the paper's accuracies reached?",
+        "Do we reach the paper's accuracies?",
         f"In {found.above + found.agrees} of {found.cells} cells",
         " ".join(f"{name}, {_agreement(part)}." for name, part in parts.items() if part.cells),
         (("above", found.above), ("agrees", found.agrees), ("below", found.below)),
@@ -180,7 +180,7 @@ def _reached(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
 def _agreement(found: Agreement) -> str:
     return (
         f"ours are above the paper's in {found.above}, agree in {found.agrees} and are below in "
-        f"{found.below} of {found.cells} cells, by {found.mean:+z.1f} points on average"
+        f"{found.below} of {found.cells} cells; the mean difference is {found.mean:+z.1f} points"
     )
 
 
@@ -249,12 +249,12 @@ def _rules(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
 def _smoothness(digest: Table[Any]) -> ReportFinding:
     dead = [row.dead for row in digest.rows]
     return ReportFinding(
-        "Do features become smooth deep down?",
+        "Do features become smooth in deep layers?",
         f"{_share(digest, 'GCN', 'smooth')}, {_share(digest, 'GCN-SCT', 'smooth')} settings",
-        "The paper (figure 3) finds the features of a 32-layer GCN smooth from layer 14 on, and "
-        "those of GCN-SCT not. It does not say how the weights started; we tried several settings. "
-        f"In these layers {min(dead):.0f} to {max(dead):.0f} % of the dimensions are dead, and so "
-        "smooth by definition only.",
+        "The paper (figure 3) finds smooth features from layer 14 on in a 32-layer GCN, but not in "
+        "GCN-SCT. It does not say how the weights started, so we tried several settings. "
+        f"In these layers {min(dead):.0f} to {max(dead):.0f} % of the dimensions are dead, so they "
+        "are smooth by definition only.",
     )
 
 
@@ -264,7 +264,7 @@ def _gradients(digest: Table[Any]) -> ReportFinding:
         "Do gradients vanish?",
         f"{_share(digest, 'GCN', 'vanishes')}, {_share(digest, 'GCN-SCT', 'vanishes')} settings",
         "The paper (figure 4) finds that they vanish in GCN and GCN-SCT, and in no other network. "
-        "Settings in which they vanish: "
+        "In our runs they vanish in these numbers of settings: "
         + ", ".join(_share(digest, name, "vanishes") for name in names)
         + ".",
     )
@@ -301,7 +301,7 @@ def _rest(tables: Mapping[str, Table[Any]]) -> Iterator[ReportFinding]:
         yield ReportFinding(
             "What is missing?",
             f"{sum(found.values())} cells",
-            "These cells have no result of ours: "
+            "We have no result for these cells: "
             + "; ".join(f"{reason} ({count})" for reason, count in found.items())
             + ".",
         )

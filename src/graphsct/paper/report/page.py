@@ -52,7 +52,7 @@ def page(
 
 
 def _describe(cell: Cell) -> dict[str, Any]:
-    """Describe a cell; settings that were left to the model are left out."""
+    """Describe a cell, without settings that keep the model's default."""
     settings = cell.settings.to_dict()
     settings["model"] = {k: v for k, v in settings["model"].items() if v is not None}
     key = cell.key

@@ -13,8 +13,8 @@ __all__ = ["term_findings"]
 
 
 def term_findings(table: Table[TermRow]) -> Iterator[ReportFinding]:
-    """Yield whether the term helps with all else equal, and how large it is, whether models need
-    it, whether the next layer undoes it and whether features show it; each cell counts once.
+    """Yield the findings: the gain of the term with all else equal, its size, its use, its undoing
+    by the next layer and its effect on smoothness. Each cell counts once.
     """
     rows = table.rows
     if rows:
@@ -37,7 +37,7 @@ def _equal(rows: Sequence[TermRow]) -> ReportFinding:
         "Does SCT help if all else is equal?",
         f"In {helps} of {len(rows)} cells",
         "A search finds different settings for a model and for its base, so their accuracies may "
-        "differ for another reason than the term. Therefore cells with SCT were trained again with "
+        "differ for other reasons than the term. So we trained cells with SCT again with "
         "the term and without it, from the same first weights and with the settings that were "
         f"found for the term, which favours it: {_span(runs, 'd')} runs each. SCT helps in "
         f"{helps}, hurts in {hurts}, and in {unclear} no difference can be shown (at 5 %, "
@@ -55,8 +55,9 @@ def _size(rows: Sequence[TermRow]) -> ReportFinding:
     moved = [100 * r.weights / r.reach for r in rows if r.reach and r.weights is not None]
     return ReportFinding(
         "How large is the learned term?",
-        f"{_span(_known(row.size for row in rows), '.1f')} % of what it is added to",
-        f"Medians over layers and runs of {len(rows)} cells, {sum(row.n for row in rows)} runs. "
+        f"{_span(_known(row.size for row in rows), '.1f')} % of the features it is added to",
+        "These are medians over layers and runs of "
+        f"{len(rows)} cells, {sum(row.n for row in rows)} runs. "
         f"{_range(carry, '.0f')} of the dimensions use the term. Its weights start at zero; by the "
         f"selected epoch they have moved {_range(moved, '.1f').lower()} of the distance that Adam "
         "could have moved them.",
@@ -69,10 +70,10 @@ def _use(rows: Sequence[TermRow]) -> ReportFinding:
     return ReportFinding(
         "Does a trained model need the term?",
         f"Removing it has an effect in {felt[0]} of {len(rows)} cells",
-        "An effect: the 95 % interval of the change in test accuracy excludes zero. On average "
-        f"over the cells, removing the term changes accuracy by {_average(removed)} points and the "
-        f"class of {_nodes(removed)} of the test nodes. A plain bias in its place, one constant "
-        f"per dimension, changes accuracy by {_average(plain)} points, with an effect in "
+        "There is an effect if the 95 % interval of the change in test accuracy excludes zero. On "
+        f"average over the cells, removing the term changes accuracy by {_average(removed)} points "
+        f"and the class of {_nodes(removed)} of the test nodes. A plain bias in its place, one "
+        f"constant per dimension, changes accuracy by {_average(plain)} points, with an effect in "
         f"{felt[1]} cells; shuffling the term’s dimensions changes it by "
         f"{_average(row.shuffled for row in rows)} points.",
     )
@@ -83,9 +84,9 @@ def _undoing(rows: Sequence[TermRow]) -> ReportFinding:
     return ReportFinding(
         "Does the next layer undo the term?",
         f"In {sum(turn < 0 for turn in turns)} of {len(turns)} cells",
-        "This many have a negative cosine between the change that a term causes in the next "
-        "layer’s eigenspace coordinates and the term that is added there; the cosine is "
-        f"{_span(turns, '+.2f')}.",
+        "In these cells the cosine is negative between the change that a term causes in the next "
+        "layer’s eigenspace coordinates and the term that is added there. Over all cells the "
+        f"cosine is {_span(turns, '+.2f')}.",
     )
 
 

@@ -123,7 +123,7 @@ def _value(cell: PaperCell) -> float:
 
 
 def _missing(key: Key) -> str:
-    return "its files were not at hand" if key.dataset == "arxiv" else "nobody has run it yet"
+    return "data set not available" if key.dataset == "arxiv" else "not run yet"
 
 
 def _against(paper: float, low: float, high: float) -> str:
@@ -133,7 +133,7 @@ def _against(paper: float, low: float, high: float) -> str:
 
 
 def _difference(ours: Cell, base: Cell, select: str) -> Difference | None:
-    """Runs on the ten splits of a set come in pairs, others are independent."""
+    """Compare runs on the ten splits of a data set in pairs; others are independent."""
     mine, others = ours.runs(select), base.runs(select)
     places = [[(run["seed"], run["split"]) for run in runs] for runs in (mine, others)]
     paired = places[0] == places[1] and all(split is not None for _, split in places[0])

@@ -26,12 +26,12 @@ class CountRow:
         data_title: title of the data set
         quantity: what is counted
         paper: as printed
-        ours: in the data we load, ``None`` if its files are not here
+        ours: in the data we load, ``None`` if its files are missing
         right: the right number, if a misprint's is known
         why: what is wrong with the printed number
         mark: an asterisk for a misprint
         counts: how the paper counts edges
-        missing: reason for a missing count of ours
+        missing: why we have no count
     """
 
     dataset: str
@@ -66,7 +66,7 @@ class DataSets(PaperExperiment):
     """One row for each of the paper's counts."""
 
     def build(self, cells: Path, root: Root) -> Table[CountRow]:
-        """Count the data sets whose files are here; nothing is downloaded."""
+        """Count the data sets whose files exist; nothing is downloaded."""
         counted = {name: _count(name, root) for name in DATASETS}
         rows = []
         for cell in self.printed.cells:
@@ -84,7 +84,7 @@ class DataSets(PaperExperiment):
                     why=cell.why,
                     mark="*" if cell.why else "",
                     counts=None if counts is None else f"the paper counts {counts}",
-                    missing=None if ours is not None else "its files are not here",
+                    missing=None if ours is not None else "its files are missing",
                 )
             )
         return self.table(_COLUMNS, rows, _NOTES, sections=("dataset",))

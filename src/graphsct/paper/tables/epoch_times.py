@@ -30,7 +30,7 @@ class TimeRow(PrintedRow):
         pyg: of PyTorch Geometric
         our_depth: number of layers
         our_hidden: number of channels
-        missing: reason for a missing time of ours
+        missing: why we have no time
         paper_cost: time with SCT over time without, in the paper
         our_cost: time with SCT over time without, in ours
     """
@@ -40,7 +40,7 @@ class TimeRow(PrintedRow):
     pyg: float | None = None
     our_depth: int | None = None
     our_hidden: int | None = None
-    missing: str | None = "nobody has measured it yet"
+    missing: str | None = "not measured yet"
     paper_cost: float | None = None
     our_cost: float | None = None
 
@@ -57,7 +57,7 @@ _COLUMNS: tuple[Column[TimeRow], ...] = (
     Column("SCT costs, ours", "{our_cost:.2f}x"),
 )
 _NOTES = (
-    "Our times and PyTorch Geometric's were measured in turns in one process on a CPU. The paper's "
+    "We measured our times and PyTorch Geometric's in turns in one process on a CPU. The paper's "
     "are of a GPU, so only the cost of SCT is comparable: the time with it over the time without.",
 )
 

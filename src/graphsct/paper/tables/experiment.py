@@ -1,4 +1,4 @@
-"""Experiments, which build a table from stored results and make these results."""
+"""Experiments: they build a table from stored results, and produce these results."""
 
 from __future__ import annotations
 
@@ -161,13 +161,13 @@ class TrainedExperiment(PaperExperiment):
         say(f"table {printed.number} ({self.name}): {len(todo)} cells to run, {len(keys)} in all")
         if absent:
             say(
-                f"left out: {len(absent)} cells of Ogbn-arxiv, whose files are not here; see "
-                "'graphsct data list' for where they belong"
+                f"left out: {len(absent)} cells of Ogbn-arxiv, whose files are missing; "
+                "'graphsct data list' says where to put them"
             )
         if not todo:
             return not absent
         needed = estimate(todo, budget, load=request.load, known=known)
-        say(f"about {_duration(needed)}; stop it when you like")
+        say(f"about {_duration(needed)}; you can stop at any time and resume later")
         good, started = True, time.perf_counter()
         outcomes = run_cells(
             todo,

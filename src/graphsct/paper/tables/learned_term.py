@@ -231,7 +231,7 @@ class LearnedTerm(Experiment):
             notes.append("No term has been measured yet; 'graphsct reproduce term' does it.")
         sections = ("dataset", "model")
         return Table(
-            "What the term does (ours, not in the paper)",
+            "The effect of the learned term (ours, not in the paper)",
             _COLUMNS,
             tuple(map(_row, terms)),
             tuple(notes),
@@ -250,7 +250,7 @@ class LearnedTerm(Experiment):
         ]
         if not cells:
             raise ExperimentError(
-                "no cell with SCT whose settings are known is left by these choices; run some "
+                "these choices leave no cell with SCT whose settings are known; run some "
                 "first, for instance with 'graphsct reproduce table1 --trials 20'"
             )
         good = True

@@ -101,7 +101,7 @@ class Gain(Difference):
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyRow(PrintedRow):
-    """An accuracy of the paper and ours, in percent; ``None`` without runs of ours.
+    """An accuracy of the paper and ours, in percent; ours is ``None`` if we have no runs.
 
     Args:
         cell: name of our cell
@@ -147,7 +147,7 @@ class AccuracyRow(PrintedRow):
 
 
 def misprints(cells: Iterable[PaperCell]) -> list[str]:
-    """Return one sentence about each cell of the paper with which something is wrong."""
+    """Return one sentence about each wrong cell of the paper."""
     notes = []
     for row in (PrintedRow.of(cell) for cell in cells if cell.why):
         layers = f", {row.depth} layers" if row.depth else ""

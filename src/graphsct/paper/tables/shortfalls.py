@@ -31,13 +31,13 @@ _COLUMNS: tuple[Column[ShortRow], ...] = (
     MODEL,
     Column("layers", ("{depth:d}", "{our_depth:d} (found)")),
     Column("activation", "{activation:s}", right=False),
-    Column("short by", "{short:.1f}"),
-    Column("its base by", "{base_short:.1f}"),
-    Column("why", "{reason:s}", right=False),
+    Column("shortfall", "{short:.1f}"),
+    Column("shortfall of its base", "{base_short:.1f}"),
+    Column("possible reason", "{reason:s}", right=False),
 )
 _NOTE = (
-    "its base by: how far the base model is below the paper's number for it; a negative number is "
-    "above. If the base lacks at least half as much, training explains more than the term."
+    "shortfall: the paper's number minus ours; negative if ours is above. If the shortfall of the "
+    "base is at least half as large, training explains more than the term."
 )
 #: Share of a shortfall that the base must have for training to be the reason.
 _MOST = 0.5
@@ -57,7 +57,7 @@ def shortfalls(rows: Sequence[AccuracyRow]) -> tuple[Table[ShortRow], ...]:
     columns = _COLUMNS
     if len({row.activation for row in rows}) == 1:
         columns = tuple(column for column in _COLUMNS if column.title != "activation")
-    title, sections = "Below the paper, and what may explain it", ("dataset", "model")
+    title, sections = "Cells below the paper, and possible reasons", ("dataset", "model")
     return (Table(title, columns, tuple(found), (_NOTE,), sections=sections),) if found else ()
 
 
@@ -65,13 +65,13 @@ def _reasons(row: AccuracyRow, short: float, base_short: float | None) -> list[s
     reasons = []
     if base_short is not None:
         if base_short >= _MOST * short:
-            reasons.append("its base is short too: the training more than the term")
+            reasons.append("its base is below the paper too: training explains more than the term")
         elif row.gain and row.gain.verdict == "hurts":
             reasons.append("the term makes its own base worse")
         else:
-            reasons.append("the gain that the paper prints is not there")
+            reasons.append("we do not find the gain that the paper prints")
     elif row.paper_std is None and row.depth is not None and not row.sct:
-        reasons.append("the paper copied it from elsewhere")
+        reasons.append("the paper copied the number from another paper")
     if row.our_trials is not None:
         channels = f", at most {row.our_limit} channels" if row.our_limit else ""
         reasons.append(f"{row.our_trials} trials{channels}")

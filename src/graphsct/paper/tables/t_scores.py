@@ -29,11 +29,11 @@ class TScoreRow(PrintedRow):
         cell: name of our cell with SCT
         paper: as printed
         ours: Welch's t of our runs
-        t_of_100: the paper's formula for its own number of runs, filled with ours
-        std: a score has none
+        t_of_100: the paper's formula for its own number of runs, with our means and deviations
+        std: ``None``, because a score has no deviation
         n: the runs of the smaller side
         gain: SCT against its base
-        missing: reason for a missing score of ours
+        missing: why we have no score
     """
 
     cell: str
@@ -60,8 +60,8 @@ _COLUMNS: tuple[Column[TScoreRow], ...] = (
     Column("SCT", lambda row: judged(row.gain.verdict if row.gain else None), right=False),
 )
 _NOTES = (
-    "Welch's t grows with the square root of the number of runs. For the paper's own number of "
-    f"{_RUNS}, its formula is filled with our means and deviations.",
+    "Welch's t grows with the square root of the number of runs. So we also apply the paper's "
+    f"formula, for its {_RUNS} runs, to our means and deviations.",
     "p: the two-sided p value of Welch's test over our n runs with SCT and as many without, with "
     "Holm's correction over all comparisons of the table.",
 )
@@ -93,7 +93,7 @@ def _row(cell: PaperCell, cells: Mapping[Key, Cell], gain: Gain | None) -> TScor
         std=None,
         n=min(map(len, runs)),
         gain=gain,
-        missing=None if gain is not None else "nobody has run it yet",
+        missing=None if gain is not None else "not run yet",
     )
 
 

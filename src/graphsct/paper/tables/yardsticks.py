@@ -50,5 +50,5 @@ def yardsticks(datasets: Collection[str]) -> tuple[Table[Yardstick], ...]:
         for note in found["notes"]
         if note["datasets"] is None or not set(datasets).isdisjoint(note["datasets"])
     )
-    title = "Yardsticks outside of the paper"
+    title = "Results of others"
     return (Table(title, _COLUMNS, rows, notes, sections=("dataset",)),) if rows else ()
