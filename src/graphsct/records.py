@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
@@ -39,6 +39,7 @@ class _Format:
     keys: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
+    sparse: bool = False
     strict: bool = False
     noun: str = "value"
     error: type[GraphsctError] = TrainingError
@@ -53,6 +54,7 @@ class Record:
     - ``keys``: the attributes to write, properties included, in order; by default all fields
     - ``flat``: fields whose own keys stand beside the others instead of in an object of their own
     - ``leave_out``: fields that are not written, ``"field"`` or ``"field.key"``
+    - ``sparse``: whether fields with their default values are left out
     - ``strict``: whether unknown keys are refused instead of ignored
     - ``noun``, ``error``, ``way_out``: what errors call a key, their class, and how they end
 
@@ -79,8 +81,9 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values: numbers, strings, lists and dictionaries."""
         form, values = self._format, dict[str, Any]()
+        defaults = _defaults(type(self)) if form.sparse else {}
         for key in form.keys or _names(type(self)):
-            if key not in form.leave_out:
+            if key not in form.leave_out and getattr(self, key) != defaults.get(key, MISSING):
                 value = _CONVERTER.unstructure(getattr(self, key))
                 values |= value if key in form.flat else {key: value}
         for outer, dot, inner in (path.partition(".") for path in form.leave_out):
@@ -155,6 +158,10 @@ def _wrong(path: str, error: _WrongTypeError, hint: Any) -> str:
 def _names(kind: Any) -> tuple[str, ...]:
     """The fields of a record or of a named tuple."""
     return kind._fields if is_namedtuple(kind) else tuple(field.name for field in fields(kind))
+
+
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in fields(kind)}
 
 
 def _explain(error: Any, kind: Any, path: str = "", hint: Any = None) -> GraphsctError | str:

@@ -12,7 +12,7 @@ __all__ = ["Counts", "Outcome", "TrialRow"]
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class Outcome(Record, sparse=True):
     """The outcome of a trial or of a finalist: means over its runs, at the best epoch of each.
 
     Args:
@@ -33,10 +33,6 @@ class Outcome(Record):
     def of(cls, score: Score) -> Outcome:
         """The outcome of runs that have a score."""
         return cls(**score._asdict())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The values that there are."""
-        return {k: v for k, v in super().to_dict().items() if v is not None and v is not False}
 
     def rank(self, select: str) -> tuple[float, float]:
         """A key to sort by, the best first: the criterion, then the other measure."""
