@@ -21,7 +21,7 @@ from graphsct.search.task import Task
 from graphsct.training.run import versions
 from graphsct.training.seeds import build_seeds, seed_folder, split_of
 
-__all__ = ["Budget", "Effort", "Loader", "is_done", "run_cells"]
+__all__ = ["Budget", "Effort", "Loader", "command", "is_done", "run_cells"]
 
 Loader = Callable[[str, bool], Any]
 
@@ -243,30 +243,50 @@ def _search(
 
 
 def _search_command(task: Task, budget: Budget) -> str:
-    parts = ["graphsct search --data", task.data, "--model", task.model]
-    parts += ["--control", task.control or "none"]
-    for name in ("depth", "activation", "max_hidden"):
-        if getattr(task, name) is not None:
-            parts += [f"--{name.replace('_', '-')}", str(getattr(task, name))]
-    parts += ["--trials", str(budget.trials)]
-    return " ".join([*parts, *_shared(budget)])
+    return command(
+        "search",
+        data=task.data,
+        model=task.model,
+        control=task.control or "none",
+        depth=task.depth,
+        activation=task.activation,
+        max_hidden=task.max_hidden,
+        trials=budget.trials,
+        **_shared(budget),
+    )
 
 
 def _command(table: str, key: Key, budget: Budget) -> str:
-    parts = ["graphsct", "reproduce", table, "--dataset", key.dataset, "--model", key.model]
-    if key.depth is not None:
-        parts += ["--depth", str(key.depth)]
-    parts += ["--control", "sct" if key.control else "none", "--seeds", str(budget.seeds)]
-    if budget.trials is not None:
-        parts += ["--trials", str(budget.trials)]
-    if budget.seconds is not None:
-        parts += ["--seconds", f"{budget.seconds:g}"]
-    if budget.max_hidden is not None:
-        parts += ["--max-hidden", str(budget.max_hidden)]
-    return " ".join([*parts, *_shared(budget)])
+    return command(
+        f"reproduce {table}",
+        dataset=key.dataset,
+        model=key.model,
+        depth=key.depth,
+        control="sct" if key.control else "none",
+        seeds=budget.seeds,
+        trials=budget.trials,
+        seconds=budget.seconds,
+        max_hidden=budget.max_hidden,
+        **_shared(budget),
+    )
 
 
-def _shared(budget: Budget) -> list[str]:
+def _shared(budget: Budget) -> dict[str, int | None]:
     """The options that influence the selection: the number of workers and of finalists."""
-    parts = ["--workers", str(budget.workers)] if budget.workers > 1 else []
-    return parts + (["--finalists", str(budget.finalists)] if budget.finalists else [])
+    workers = budget.workers if budget.workers > 1 else None
+    return {"workers": workers, "finalists": budget.finalists or None}
+
+
+def command(name: str, **options: str | float | None) -> str:
+    """A command with the options that are given.
+
+    Example:
+        >>> command("search", data="cora", depth=None, max_hidden=16)
+        'graphsct search --data cora --max-hidden 16'
+    """
+    parts = [
+        f"--{option.replace('_', '-')} {f'{value:g}' if isinstance(value, float) else value}"
+        for option, value in options.items()
+        if value is not None
+    ]
+    return " ".join(["graphsct", name, *parts])

@@ -13,7 +13,7 @@ import torch
 
 from graphsct.paper.cell import Cell, CellSettings, Key, Stored
 from graphsct.paper.probe import LayerTerm, Probed, probe
-from graphsct.paper.reproduce import Loader
+from graphsct.paper.reproduce import Loader, command
 from graphsct.paper.workplace import CellOutcome, clear_runs, each_cell, runs_folder, train_runs
 from graphsct.records import Record
 from graphsct.training.config import TrainConfig
@@ -106,18 +106,14 @@ def measure_terms(
         if missing:
             runs = [*known, *_measure(cell, missing, load, place, progress)]
             runs.sort(key=lambda run: run.seed)
-            term = Term(key, cell.settings, tuple(runs), _command(key, len(runs)), versions())
+            where = dict(dataset=key.dataset, model=key.model, depth=key.depth)
+            made_by = command("reproduce term", **where, seeds=len(runs))
+            term = Term(key, cell.settings, tuple(runs), made_by, versions())
             term.write(out)
             clear_runs(place)
         return term
 
     return each_cell(by_key, work / "terms", make)
-
-
-def _command(key: Key, seeds: int) -> str:
-    depth = "" if key.depth is None else f" --depth {key.depth}"
-    where = f"--dataset {key.dataset} --model {key.model}{depth}"
-    return f"graphsct reproduce term {where} --seeds {seeds}"
 
 
 def _measure(

@@ -12,7 +12,7 @@ from graphsct.files import write_json
 from graphsct.paper.cell import PACKAGED, Cell, Key
 from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell, PaperTable
-from graphsct.paper.reproduce import Loader
+from graphsct.paper.reproduce import Loader, command
 from graphsct.records import Record
 from graphsct.training.run import versions
 from graphsct.training.timing import Case, measure_data
@@ -89,13 +89,13 @@ def measure_times(
         case, control = _case(cell, cells), key_of(cell).control
         if case is not None and not _find(rows, case, control):
             wanted.setdefault(case, []).append(control)
-    command = f"graphsct reproduce table{table.number} --seconds {seconds:g}"
+    made_by = command(f"reproduce table{table.number}", seconds=seconds)
     for case, controls in wanted.items():
         for found in measure_data(case, load(case.data, False), seconds=seconds, repeats=200):
             if found["control"] in controls:
                 row = EpochTime(case, **{name: found[name] for name in _MEASURED})
                 rows.append(row)
-                write_json(_path(table, out), Times(command, versions(), tuple(rows)).to_dict())
+                write_json(_path(table, out), Times(made_by, versions(), tuple(rows)).to_dict())
                 yield row
 
 

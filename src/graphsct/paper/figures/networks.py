@@ -7,7 +7,8 @@ several settings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -16,7 +17,17 @@ from graphsct.nn import MODELS
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
-__all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "WIDTH", "Network", "Setting", "pair"]
+__all__ = [
+    "DATA",
+    "DEPTH",
+    "GLOROT",
+    "IDENTITY",
+    "PULLED",
+    "WIDTH",
+    "Network",
+    "Setting",
+    "in_two_rows",
+]
 
 DATA = "citeseer"
 DEPTH, WIDTH = 32, 16
@@ -49,6 +60,19 @@ class Network:
         """Its name in the paper."""
         return self.model.title + "-SCT" * (self.model.control is not None)
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The columns that tell it from others in the data of a figure."""
+        setting = self.setting
+        start = setting.init or "own"
+        return {"model": self.name, "start": start, "conv_weight_decay": setting.decay}
+
+    @property
+    def heading(self) -> str:
+        """The title of its map; a network without control, in the upper row, names the setting."""
+        above = f"{self.setting.title}\n\n" if self.model.control is None else ""
+        return above + self.name
+
     def build(self, data: Any, seed: int) -> torch.nn.Module:
         """Return a new network with the first weights of a seed."""
         with seeded(seed):
@@ -59,13 +83,19 @@ class Network:
         return TrainConfig(seed=seed, conv_weight_decay=self.setting.decay, **options)
 
 
-def pair(model: str, setting: Setting, depth: int = DEPTH) -> tuple[Network, Network]:
-    """Return a model without and with smoothness control."""
-    without, controlled = (
-        Network(
-            ModelConfig(model=model, control=control, depth=depth, hidden=WIDTH, init=setting.init),
-            setting,
-        )
-        for control in (None, MODELS[model].default_control)
-    )
-    return without, controlled
+def in_two_rows(columns: Iterable[tuple[str, Setting]], depth: int = DEPTH) -> list[Network]:
+    """Return models without smoothness control, then the same models with it.
+
+    Args:
+        columns: name and setting of each model
+        depth: number of convolutions
+    """
+    shape: dict[str, Any] = dict(depth=depth, hidden=WIDTH)
+    without = [
+        Network(ModelConfig(model, init=setting.init, **shape), setting)
+        for model, setting in columns
+    ]
+    return without + [
+        replace(one, model=replace(one.model, control=MODELS[one.model.model].default_control))
+        for one in without
+    ]
