@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -99,10 +99,8 @@ def train_runs(
     progress: bool,
 ) -> list[Run]:
     """Train the models of a cell together; an interruption leaves them in their folders."""
-    with ExitStack() as stack:
-        bar = Progress(len(models), configs[0].epochs, f"{key.name}, run") if progress else None
-        if bar is not None:
-            stack.enter_context(bar)
+    shown = Progress(len(models), configs[0].epochs, f"{key.name}, run") if progress else None
+    with shown or nullcontext() as bar:
         runs = fit_many(models, data, configs, splits=splits, folders=folders, progress=bar)
     if len(runs) < len(models) or any(run.interrupted for run in runs):
         raise KeyboardInterrupt

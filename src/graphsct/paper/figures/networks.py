@@ -7,8 +7,8 @@ several settings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,17 +17,7 @@ from graphsct.nn import MODELS
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
-__all__ = [
-    "DATA",
-    "DEPTH",
-    "GLOROT",
-    "IDENTITY",
-    "PULLED",
-    "WIDTH",
-    "Network",
-    "Setting",
-    "in_two_rows",
-]
+__all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "Network", "Setting", "in_two_rows"]
 
 DATA = "citeseer"
 DEPTH, WIDTH = 32, 16
@@ -63,9 +53,8 @@ class Network:
     @property
     def facts(self) -> dict[str, Any]:
         """The columns that tell it from others in the data of a figure."""
-        setting = self.setting
-        start = setting.init or "own"
-        return {"model": self.name, "start": start, "conv_weight_decay": setting.decay}
+        start, decay = self.setting.init or "own", self.setting.decay
+        return {"model": self.name, "start": start, "conv_weight_decay": decay}
 
     @property
     def heading(self) -> str:
@@ -83,19 +72,11 @@ class Network:
         return TrainConfig(seed=seed, conv_weight_decay=self.setting.decay, **options)
 
 
-def in_two_rows(columns: Iterable[tuple[str, Setting]], depth: int = DEPTH) -> list[Network]:
-    """Return models without smoothness control, then the same models with it.
-
-    Args:
-        columns: name and setting of each model
-        depth: number of convolutions
-    """
-    shape: dict[str, Any] = dict(depth=depth, hidden=WIDTH)
-    without = [
-        Network(ModelConfig(model, init=setting.init, **shape), setting)
-        for model, setting in columns
-    ]
-    return without + [
-        replace(one, model=replace(one.model, control=MODELS[one.model.model].default_control))
-        for one in without
+def in_two_rows(columns: Sequence[tuple[str, Setting]], depth: int = DEPTH) -> list[Network]:
+    """Return the models of all columns without smoothness control, then those with it."""
+    every = [(*column, None) for column in columns]
+    every += [(model, setting, MODELS[model].default_control) for model, setting in columns]
+    return [
+        Network(ModelConfig(model, control, depth, WIDTH, init=setting.init), setting)
+        for model, setting, control in every
     ]
