@@ -99,6 +99,18 @@ def test_sparse_records_leave_out_what_has_its_default():
     assert Spare.from_dict({"wheel": 0}) == Spare(0)
 
 
+@dataclass(frozen=True)
+class Trial(Record, flat=("chosen",)):
+    number: int
+    chosen: dict[str, Any] = field(default_factory=dict)
+
+
+def test_a_flat_dictionary_has_the_other_keys_in_their_order():
+    values = {"number": 1, "width": 2, "alpha": None}
+    assert Trial.from_dict(values) == Trial(1, {"width": 2, "alpha": None})
+    assert list(Trial.from_dict(values).to_dict()) == list(values)
+
+
 def test_an_unknown_class_argument_is_a_mistake():
     with pytest.raises(TypeError, match="stict"):
         type("Wrong", (Record,), {}, stict=True)

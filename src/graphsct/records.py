@@ -52,7 +52,8 @@ class Record:
     A subclass says with class arguments how its object differs from its fields:
 
     - ``keys``: the attributes to write, properties included, in order; by default all fields
-    - ``flat``: fields whose own keys stand beside the others instead of in an object of their own
+    - ``flat``: fields whose own keys stand beside the others instead of in an object of their own;
+      a dictionary has all keys that are no field
     - ``leave_out``: fields that are not written, ``"field"`` or ``"field.key"``
     - ``sparse``: whether fields with their default values are left out
     - ``strict``: whether unknown keys are refused instead of ignored
@@ -221,13 +222,14 @@ def _current(values: Mapping[str, Any]) -> dict[str, Any]:
 def _structure_record(kind: type[Record], converter: Converter) -> Hook:
     form = kind._format
     read = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=form.strict)
-    flat = {name: _names(hint) for name, hint in get_type_hints(kind).items() if name in form.flat}
+    fixed, hints = set(_names(kind)) - set(form.flat), get_type_hints(kind)
 
     def structure(values: Any, _: Any) -> Any:
         values = _current(values)
-        for name, own in flat.items():
-            inner = {key: values[key] for key in own if key in values}
-            values = {k: v for k, v in values.items() if k not in own} | {name: inner}
+        for name in form.flat:
+            known = values.keys() - fixed if _is_dict(hints[name]) else _names(hints[name])
+            inner = {key: value for key, value in values.items() if key in known}
+            values = {k: v for k, v in values.items() if k not in known} | {name: inner}
         return read(values, kind)
 
     return _from(Mapping, structure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphsct.records import Record
@@ -82,6 +82,6 @@ class TrialRow(Record, flat=("chosen",)):
     val_loss: float | None
     best_epoch: float | None
     seconds: float | None
-    final_val_score: float | None
-    final_val_loss: float | None
-    chosen: dict[str, Any]
+    final_val_score: float | None = None
+    final_val_loss: float | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)

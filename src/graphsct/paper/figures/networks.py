@@ -74,9 +74,8 @@ class Network:
 
 def in_two_rows(columns: Sequence[tuple[str, Setting]], depth: int = DEPTH) -> list[Network]:
     """Return the models of all columns without smoothness control, then those with it."""
-    every = [(*column, None) for column in columns]
-    every += [(model, setting, MODELS[model].default_control) for model, setting in columns]
+    controls = [None] * len(columns) + [MODELS[model].default_control for model, _ in columns]
     return [
         Network(ModelConfig(model, control, depth, WIDTH, init=setting.init), setting)
-        for model, setting, control in every
+        for (model, setting), control in zip([*columns, *columns], controls, strict=True)
     ]
