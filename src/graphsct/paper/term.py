@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import torch
 
 from graphsct.paper.cell import Cell, CellSettings, Key, Stored
-from graphsct.paper.probe import LayerTerm, Probed, probe
+from graphsct.paper.probe import probe
+from graphsct.paper.probed import LayerTerm, Probed
 from graphsct.paper.reproduce import Loader, command
 from graphsct.paper.workplace import CellOutcome, clear_runs, each_cell, runs_folder, train_runs
 from graphsct.records import Record

@@ -13,7 +13,7 @@ from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import Cell
 from graphsct.paper.keys import Choice
 from graphsct.paper.paper import DATASETS, MODELS
-from graphsct.paper.probe import INSTEAD, NETWORKS, FeatureMeasures, LayerTerm, Probed
+from graphsct.paper.probed import INSTEAD, NETWORKS, FeatureMeasures, LayerTerm, Probed
 from graphsct.paper.tables.experiment import Experiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL
 from graphsct.paper.tables.significance import compare_pairs
