@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 import graphsct
-from graphsct.paper.cell import Cell, read_cells
+from graphsct.paper.cell import Cell
 from graphsct.paper.keys import base_of
 from graphsct.paper.tables.significance import compare_pairs
 from graphsct.training.metrics import METRICS
@@ -41,7 +41,7 @@ def train(cell: Cell, data: Any, seed: int) -> float:
 
 def accuracies(cell: Cell, seeds: int) -> list[float]:
     """Those of the cell's first seeds."""
-    return [run["test_score"] for run in cell.runs()[:seeds]]
+    return [run.test_score for run in cell.runs()[:seeds]]
 
 
 def show(name: str, ours: list[float], others: list[float]) -> None:
@@ -52,7 +52,7 @@ def show(name: str, ours: list[float], others: list[float]) -> None:
 
 
 def main() -> None:
-    cells = read_cells()
+    cells = Cell.read_all()
     named = {key.name: cell for key, cell in cells.items() if key.model == "gcn" and key.control}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter

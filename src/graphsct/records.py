@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
@@ -39,6 +39,7 @@ class _Format:
     keys: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
+    sparse: bool = False
     strict: bool = False
     noun: str = "value"
     error: type[GraphsctError] = TrainingError
@@ -51,8 +52,10 @@ class Record:
     A subclass says with class arguments how its object differs from its fields:
 
     - ``keys``: the attributes to write, properties included, in order; by default all fields
-    - ``flat``: fields whose own keys stand beside the others instead of in an object of their own
+    - ``flat``: fields whose own keys stand beside the others instead of in an object of their own;
+      a dictionary has all keys that are no field
     - ``leave_out``: fields that are not written, ``"field"`` or ``"field.key"``
+    - ``sparse``: whether fields with their default values are left out
     - ``strict``: whether unknown keys are refused instead of ignored
     - ``noun``, ``error``, ``way_out``: what errors call a key, their class, and how they end
 
@@ -79,8 +82,9 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values: numbers, strings, lists and dictionaries."""
         form, values = self._format, dict[str, Any]()
+        defaults = _defaults(type(self)) if form.sparse else {}
         for key in form.keys or _names(type(self)):
-            if key not in form.leave_out:
+            if key not in form.leave_out and getattr(self, key) != defaults.get(key, MISSING):
                 value = _CONVERTER.unstructure(getattr(self, key))
                 values |= value if key in form.flat else {key: value}
         for outer, dot, inner in (path.partition(".") for path in form.leave_out):
@@ -157,6 +161,10 @@ def _names(kind: Any) -> tuple[str, ...]:
     return kind._fields if is_namedtuple(kind) else tuple(field.name for field in fields(kind))
 
 
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in fields(kind)}
+
+
 def _explain(error: Any, kind: Any, path: str = "", hint: Any = None) -> GraphsctError | str:
     """What is wrong first, in words; one of our own errors as it is."""
     if isinstance(error, GraphsctError):
@@ -214,13 +222,14 @@ def _current(values: Mapping[str, Any]) -> dict[str, Any]:
 def _structure_record(kind: type[Record], converter: Converter) -> Hook:
     form = kind._format
     read = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=form.strict)
-    flat = {name: _names(hint) for name, hint in get_type_hints(kind).items() if name in form.flat}
+    fixed, hints = set(_names(kind)) - set(form.flat), get_type_hints(kind)
 
     def structure(values: Any, _: Any) -> Any:
         values = _current(values)
-        for name, own in flat.items():
-            inner = {key: values[key] for key in own if key in values}
-            values = {k: v for k, v in values.items() if k not in own} | {name: inner}
+        for name in form.flat:
+            known = values.keys() - fixed if _is_dict(hints[name]) else _names(hints[name])
+            inner = {key: value for key, value in values.items() if key in known}
+            values = {k: v for k, v in values.items() if k not in known} | {name: inner}
         return read(values, kind)
 
     return _from(Mapping, structure)

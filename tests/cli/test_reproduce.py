@@ -3,10 +3,11 @@ import os
 from dataclasses import replace
 
 import pytest
+from cells import origin
 from typer.testing import CliRunner
 
 from graphsct.cli import app
-from graphsct.paper.cell import Cell, CellSettings, Key, write_cell
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.training import ModelConfig, TrainConfig
 
 KEY = Key("texas", "gcn", None, None, "leaky_relu")
@@ -31,7 +32,7 @@ def real():
 def texas(real, tmp_path):
     model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
     settings = CellSettings(model, TrainConfig(epochs=5, select="val_score"))
-    return write_cell(tmp_path / "out", Cell(KEY, settings))
+    return Cell(KEY, settings).write(tmp_path / "out")
 
 
 CHOICE = ("table2", "--dataset", "texas", "--model", "gcn", "--control", "none")
@@ -95,7 +96,7 @@ def test_times_are_measured(run, real, tmp_path, monkeypatch):
 def test_a_cell_that_fails_says_why(run, real, tmp_path):
     model = ModelConfig(depth=2, hidden=8, activation="leaky_relu")
     settings = CellSettings(model, TrainConfig(epochs=50, learning_rate=1e30))
-    write_cell(tmp_path / "out", Cell(KEY, settings))
+    Cell(KEY, settings).write(tmp_path / "out")
     result = run(*CHOICE)
     assert result.exit_code == 1
     assert "texas-gcn-none-leaky_relu: failed: in epoch" in result.stderr
@@ -112,9 +113,8 @@ def test_a_term_is_measured_once(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8, activation="leaky_relu")
     settings = CellSettings(model, TrainConfig(epochs=5, select="val_score"))
     key = KEY._replace(control="pooled")
-    write_cell(tmp_path / "out", Cell(key, settings))
-    of_it = {"of": key.name, "allowed": {"trials": 3}}
-    write_cell(tmp_path / "out", Cell(key._replace(activation="relu"), settings, of_it))
+    Cell(key, settings).write(tmp_path / "out")
+    Cell(key._replace(activation="relu"), settings, origin(of=key.name)).write(tmp_path / "out")
     result = run("term", "--dataset", "texas", "--model", "gcn", "--seeds", 2, "--json")
     assert result.exit_code == 0, result.output
     assert result.stderr == "[1/1] texas-gcn-pooled-leaky_relu: measured\n"
@@ -129,7 +129,7 @@ def test_a_term_is_measured_once(run, real, tmp_path):
 def test_a_term_that_fails_says_why(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8)
     settings = CellSettings(model, TrainConfig(epochs=50, learning_rate=1e30))
-    write_cell(tmp_path / "out", Cell(KEY._replace(control="pooled"), settings))
+    Cell(KEY._replace(control="pooled"), settings).write(tmp_path / "out")
     result = run("term", "--dataset", "texas")
     assert result.exit_code == 1
     assert "texas-gcn-pooled-leaky_relu: failed: in epoch" in result.stderr

@@ -2,36 +2,31 @@ import json
 import re
 
 import pytest
+from cells import origin, result
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import PACKAGED, RESULT, Cell, CellSettings, Key, read_cells, write_cell
+from graphsct.paper.cell import PACKAGED, Cell, CellSettings, Key
 from graphsct.paper.keys import borrow, keys_of
 from graphsct.paper.tables import experiments
 from graphsct.paper.tables.experiment import TrainedExperiment
 from graphsct.training import ModelConfig, TrainConfig
 
-
-def result(seed, accuracy, select="val_score"):
-    values = (select, seed, None, accuracy, 0.8, 0.5, 20, 40, 1.5)
-    return dict(zip(RESULT, values, strict=True))
-
-
 KEY = Key("cora", "gcn", "pooled", 16)
 CELL = Cell(
     KEY,
     CellSettings(ModelConfig("gcn", "pooled", 16), TrainConfig(epochs=40, select="val_score")),
-    {"trials": 3, "allowed": {"trials": 5, "seconds": None}},
-    (result(0, 0.5), result(1, 0.75), result(0, 0.25, "val_loss")),
+    origin(5, max_hidden=32),
+    (result(50), result(75, 1), result(25, select="val_loss")),
     "graphsct reproduce table1",
     {"torch": "2"},
 )
 
 
 def test_a_cell_comes_back_from_its_file(tmp_path):
-    path = write_cell(tmp_path, CELL)
+    path = CELL.write(tmp_path)
     assert path.name == "cora-gcn-pooled-16.json"
-    assert read_cells(tmp_path) == {KEY: CELL}
-    assert read_cells(tmp_path, [KEY._replace(depth=2)]) == {}
+    assert Cell.read_all(tmp_path) == {KEY: CELL}
+    assert Cell.read_all(tmp_path, [KEY._replace(depth=2)]) == {}
     assert "seed" not in json.loads(path.read_text())["settings"]["train"]
 
 
@@ -41,34 +36,37 @@ def test_accuracies_are_percents_of_one_rule():
 
 
 def test_what_a_killed_process_left_behind_is_no_cell(tmp_path):
-    write_cell(tmp_path, CELL)
+    CELL.write(tmp_path)
     (tmp_path / ".cora-gcn-pooled-2-abc.json").touch()
-    assert list(read_cells(tmp_path)) == [KEY]
+    assert list(Cell.read_all(tmp_path)) == [KEY]
 
 
 def test_a_folder_that_is_not_there_has_no_cells(tmp_path):
-    assert read_cells(tmp_path / "none") == {}
+    assert Cell.read_all(tmp_path / "none") == {}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda values: values.pop("settings"), "the value 'settings' is missing"),
-        (lambda values: values["results"][0].pop("seed"), "is not a cell: a result has"),
+        (
+            lambda values: values["results"][0].pop("seed"),
+            r"the value 'results.0..seed' is missing",
+        ),
         (lambda values: values["settings"]["model"].update(model="gnc"), "no model 'gnc'"),
         (lambda values: values.update(depth=4), "is the cell cora-gcn-pooled-4"),
     ],
 )
 def test_a_damaged_cell_is_refused_with_its_path(tmp_path, change, message):
-    path = write_cell(tmp_path, CELL)
+    path = CELL.write(tmp_path)
     values = json.loads(path.read_text())
     change(values)
     path.write_text(json.dumps(values))
     with pytest.raises(ExperimentError, match=f"^{re.escape(str(path))} .*{message}"):
-        read_cells(tmp_path)
+        Cell.read_all(tmp_path)
     path.write_text("{")
     with pytest.raises(ExperimentError, match="is not a cell"):
-        read_cells(tmp_path)
+        Cell.read_all(tmp_path)
 
 
 PATHS = sorted(PACKAGED.glob("*.json"))
@@ -76,7 +74,7 @@ PATHS = sorted(PACKAGED.glob("*.json"))
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_packaged_cells_are_complete_and_of_the_paper(path):
-    (cell,) = (cell for cell in read_cells().values() if cell.key.name == path.stem)
+    (cell,) = (cell for cell in Cell.read_all().values() if cell.key.name == path.stem)
     trained = [one for one in experiments().values() if isinstance(one, TrainedExperiment)]
     wanted = {key for one in trained for key in keys_of(one.printed)}
     assert cell.key in wanted
@@ -84,9 +82,9 @@ def test_packaged_cells_are_complete_and_of_the_paper(path):
     assert (model.model, model.control) == cell.key[1:3]
     assert cell.key.depth in (None, model.depth)
     assert cell.key.activation in (None, model.activation)
-    assert cell.settings.train.select == cell.found["select"] == "val_score"
+    assert cell.settings.train.select == cell.found.select == "val_score"
     for rule in cell.settings.rules:
-        seeds = [run["seed"] for run in cell.runs(rule)]
+        seeds = [run.seed for run in cell.runs(rule)]
         assert seeds == list(range(len(seeds))) and len(seeds) >= 10
     assert cell.command.startswith("graphsct reproduce table")
     assert cell.versions["torch"]
@@ -94,7 +92,7 @@ def test_packaged_cells_are_complete_and_of_the_paper(path):
 
 
 def test_borrowed_settings_are_those_of_their_source():
-    cells = read_cells()
+    cells = Cell.read_all()
     borrowed = {key: cell for key, cell in cells.items() if cell.borrowed}
     assert borrowed
     old = [k.name for k, cell in borrowed.items() if borrow(k, cells).settings != cell.settings]

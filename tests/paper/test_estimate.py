@@ -1,9 +1,10 @@
 from dataclasses import replace
 
 import pytest
+from cells import result
 
 from graphsct import datasets
-from graphsct.paper.cell import RESULT, Cell, CellSettings, Key
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.estimate import estimate
 from graphsct.paper.reproduce import Budget
 from graphsct.training import ModelConfig, TrainConfig
@@ -17,8 +18,7 @@ def load(name, normalize):
 
 def known(key, seconds):
     settings = CellSettings(ModelConfig(depth=key.depth), TrainConfig())
-    result = dict.fromkeys(RESULT, 0) | {"seconds": seconds}
-    return {key: Cell(key, settings, results=(result,))}
+    return {key: Cell(key, settings, results=(result(50, seconds=seconds),))}
 
 
 def test_runs_that_are_stored_tell_the_time():

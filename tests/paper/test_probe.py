@@ -3,7 +3,7 @@ import torch
 
 from graphsct import datasets, nn
 from graphsct.errors import ModelError
-from graphsct.paper.probe import INSTEAD, NETWORKS, probe
+from graphsct.paper.probe import probe
 from graphsct.smoothness.summary import summarize
 from graphsct.training.data import SplitData
 from graphsct.training.seeding import seeded
@@ -34,19 +34,17 @@ def accuracy(scores):
 def test_removed_is_what_zero_weights_give(control):
     model, base = make(control=control, scale=3.0)
     found = probe(model, base, PROBLEM, 0)
-    assert found["accuracy"]["with_term"] == accuracy(model(DATA.x, GRAPH))
-    assert found["accuracy"]["base"] == accuracy(base(DATA.x, GRAPH))
-    assert set(found["changed"]) == set(INSTEAD)
+    assert found.accuracy.with_term == accuracy(model(DATA.x, GRAPH))
+    assert found.accuracy.base == accuracy(base(DATA.x, GRAPH))
     for conv in model.convs:
         conv.control.reset_parameters()
     scores, layers = model(DATA.x, GRAPH, return_layers=True)
-    assert found["accuracy"]["removed"] == accuracy(scores)
-    for layer, features in zip(found["layers"], layers[1:], strict=True):
+    assert found.accuracy.removed == accuracy(scores)
+    for layer, features in zip(found.layers, layers[1:], strict=True):
         expected = summarize(features, GRAPH)
-        assert layer["removed"]["smoothness"] == expected.smoothness
-        assert layer["removed"]["dead"] == expected.dead
-        assert layer["removed"] != layer["with_term"]
-        assert set(NETWORKS) < set(layer)
+        assert layer.removed.smoothness == expected.smoothness
+        assert layer.removed.dead == expected.dead
+        assert layer.removed != layer.with_term
 
 
 def test_the_size_and_the_plain_bias_of_one_layer():
@@ -58,38 +56,38 @@ def test_the_size_and_the_plain_bias_of_one_layer():
         z = base.convs[0](base.activations[0](base.input(DATA.x)), GRAPH)
         term = control(z, GRAPH)
         plain = model.output((z + term.mean(0)).relu())
-    (layer,) = found["layers"]
-    assert layer["size"] == pytest.approx((term.norm() / z.norm()).item())
+    (layer,) = found.layers
+    assert layer.size == pytest.approx((term.norm() / z.norm()).item())
     weights = torch.cat([control.coefficients.weight.flatten(), control.coefficients.bias])
-    assert layer["weights"] == pytest.approx(weights.square().mean().sqrt().item())
+    assert layer.weights == pytest.approx(weights.square().mean().sqrt().item())
     energy = term.square().sum(0)
-    assert layer["dimensions"] == pytest.approx((energy.sum() ** 2 / (energy**2).sum()).item())
-    assert (layer["arrives"], layer["cosine"]) == (None, None)
-    assert found["accuracy"]["plain"] == accuracy(plain)
+    assert layer.dimensions == pytest.approx((energy.sum() ** 2 / (energy**2).sum()).item())
+    assert (layer.arrives, layer.cosine) == (None, None)
+    assert found.accuracy.plain == accuracy(plain)
     ours = model(DATA.x, GRAPH)
     test = PROBLEM.split.test
     changed = (plain.argmax(1) != ours.argmax(1))[test].double().mean().item()
-    assert found["changed"]["plain"] == changed > 0
+    assert found.changed.plain == changed > 0
 
 
 def test_without_dropout_the_term_is_frozen_already():
     model, base = make(dropout=0.0)
     found = probe(model, base, PROBLEM, 0)
-    assert found["changed"]["frozen"] == 0
-    assert found["changed"]["removed"] > 0
+    assert found.changed.frozen == 0
+    assert found.changed.removed > 0
     model, base = make(dropout=0.8)
-    assert probe(model, base, PROBLEM, 0)["changed"]["frozen"] > 0
+    assert probe(model, base, PROBLEM, 0).changed.frozen > 0
 
 
 def test_only_a_term_that_differs_between_dimensions_can_be_shuffled():
     model, base = make()
-    assert probe(model, base, PROBLEM, 0)["changed"]["shuffled"] > 0
+    assert probe(model, base, PROBLEM, 0).changed.shuffled > 0
     for conv in model.convs:
         torch.nn.init.zeros_(conv.control.coefficients.weight)
         torch.nn.init.constant_(conv.control.coefficients.bias, 9.0)
     found = probe(model, base, PROBLEM, 0)
-    assert found["changed"]["shuffled"] == 0 < found["changed"]["removed"]
-    assert found["layers"][0]["dimensions"] == pytest.approx(8)
+    assert found.changed.shuffled == 0 < found.changed.removed
+    assert found.layers[0].dimensions == pytest.approx(8)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -100,17 +98,19 @@ def test_the_next_layer_takes_back_what_arrives_or_adds_to_it(sign):
         torch.nn.init.zeros_(part.weight)
     with torch.no_grad():
         second.bias.copy_(sign * first.bias)
-    found = probe(model, base, PROBLEM, 0)["layers"]
-    assert found[0]["arrives"] == pytest.approx(1, abs=1e-4)
-    assert found[0]["cosine"] == pytest.approx(sign, abs=1e-4)
+    found = probe(model, base, PROBLEM, 0).layers
+    assert found[0].arrives == pytest.approx(1, abs=1e-4)
+    assert found[0].cosine == pytest.approx(sign, abs=1e-4)
 
 
 def test_a_term_that_is_zero_has_no_direction():
     model, base = make(scale=0.0)
     found = probe(model, base, PROBLEM, 0)
-    assert set(found["changed"].values()) == {0.0, found["changed"]["base"]}
-    assert found["layers"][0]["size"] == found["layers"][0]["weights"] == 0
-    assert all(found["layers"][0][name] is None for name in ("dimensions", "arrives", "cosine"))
+    assert set(found.changed) == {0.0, found.changed.base}
+    assert found.layers[0].size == found.layers[0].weights == 0
+    assert all(
+        getattr(found.layers[0], name) is None for name in ("dimensions", "arrives", "cosine")
+    )
 
 
 def test_the_model_is_left_as_it_was():

@@ -7,12 +7,14 @@ import time
 from dataclasses import replace
 
 import pytest
+from cells import origin, result
 from filelock import FileLock
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import Cell, CellSettings, Key, read_cells, write_cell
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.keys import borrow
+from graphsct.paper.origin import Allowed
 from graphsct.paper.reproduce import Budget, is_done, run_cells
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
@@ -44,19 +46,19 @@ def run(tmp_path):
 
 
 def test_runs_are_those_of_run_seeds_and_deep_cells_have_both_rules(run, tmp_path):
-    shallow, deep = (outcome.cell for outcome in run())
-    assert [(r["select"], r["seed"]) for r in shallow.results] == [
+    shallow, deep = (outcome.stored for outcome in run())
+    assert [(r.select, r.seed) for r in shallow.results] == [
         ("val_score", 0),
         ("val_score", 1),
     ]
-    assert [r["select"] for r in deep.results] == ["val_score"] * 2 + ["val_loss"] * 2
+    assert [r.select for r in deep.results] == ["val_score"] * 2 + ["val_loss"] * 2
     expected = run_seeds(
         deep.settings.model, datasets.demo(), replace(TRAIN, select="val_loss"), range(2)
     )
-    for result, made in zip(deep.runs("val_loss"), expected.runs, strict=True):
-        assert result["test_score"] == made.test_score
-        assert result["best_epoch"] == made.best_epoch
-    assert read_cells(tmp_path / "out") == {SHALLOW: shallow, DEEP: deep}
+    for ours, made in zip(deep.runs("val_loss"), expected.runs, strict=True):
+        assert ours.test_score == made.test_score
+        assert ours.best_epoch == made.best_epoch
+    assert Cell.read_all(tmp_path / "out") == {SHALLOW: shallow, DEEP: deep}
     assert deep.command == (
         "graphsct reproduce table1 --dataset demo --model gcn --depth 16 --control sct --seeds 2"
     )
@@ -65,34 +67,32 @@ def test_runs_are_those_of_run_seeds_and_deep_cells_have_both_rules(run, tmp_pat
 
 def test_a_cell_that_is_done_is_not_run_again_and_more_seeds_are_added(run, tmp_path):
     first = run([SHALLOW])[0]
-    assert first.new
     before = (tmp_path / "out" / "demo-gcn-none-2.json").stat().st_mtime_ns
     again = run([SHALLOW])[0]
-    assert not again.new and again.cell == first.cell
+    assert again.stored == first.stored
     assert (tmp_path / "out" / "demo-gcn-none-2.json").stat().st_mtime_ns == before
-    more = run([SHALLOW], seeds=3)[0].cell
-    assert more.results[:2] == first.cell.results
-    assert [result["seed"] for result in more.results] == [0, 1, 2]
+    more = run([SHALLOW], seeds=3)[0].stored
+    assert more.results[:2] == first.stored.results
+    assert [run.seed for run in more.results] == [0, 1, 2]
 
 
 def test_of_known_cells_the_settings_are_taken_and_not_the_results(run, tmp_path):
     (first,) = run([SHALLOW])
-    wrong = tuple({**result, "test_score": 0.0} for result in first.cell.results)
+    wrong = tuple(replace(run, test_score=0.0) for run in first.stored.results)
     (tmp_path / "out" / f"{SHALLOW.name}.json").unlink()
-    (again,) = run([SHALLOW], known={SHALLOW: replace(first.cell, results=wrong)})
-    assert again.new
-    found, expected = again.cell.results, first.cell.results
-    assert [row["test_score"] for row in found] == [row["test_score"] for row in expected]
+    (again,) = run([SHALLOW], known={SHALLOW: replace(first.stored, results=wrong)})
+    found, expected = again.stored.results, first.stored.results
+    assert [row.test_score for row in found] == [row.test_score for row in expected]
 
 
 def test_one_cell_that_fails_does_not_stop_the_others(run):
     outcomes = run([DEEP._replace(depth=4), SHALLOW])
-    assert outcomes[0].cell is None
+    assert outcomes[0].stored is None
     assert (
         outcomes[0].reason
         == "no settings are known for this cell; set a number of trials to search"
     )
-    assert outcomes[1].cell is not None
+    assert outcomes[1].stored is not None
 
 
 def test_a_cell_of_another_process_is_left_to_it(run, tmp_path):
@@ -104,7 +104,7 @@ def test_a_cell_of_another_process_is_left_to_it(run, tmp_path):
 
 
 def test_a_damaged_cell_is_named(run, tmp_path):
-    path = write_cell(tmp_path / "out", KNOWN[SHALLOW])
+    path = KNOWN[SHALLOW].write(tmp_path / "out")
     path.write_text("{")
     (outcome,) = run([SHALLOW])
     assert str(path) in outcome.reason
@@ -115,19 +115,19 @@ def test_a_damaged_cell_is_named(run, tmp_path):
     [
         (None, {}, True),
         (None, {"trials": 1}, False),
-        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 5}, True),
-        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 5, "seconds": 9}, True),
-        ({"trials": 5, "seconds": None, "max_hidden": None}, {"trials": 6}, False),
-        ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 9}, True),
-        ({"trials": 5, "seconds": 9}, {"trials": 5, "seconds": 10}, False),
-        ({"trials": 5, "seconds": 9}, {"trials": 5}, False),
-        ({"trials": 5, "seconds": None}, {"trials": 5, "finalists": 2}, False),
-        ({"trials": 5, "seconds": None, "finalists": 3}, {"trials": 5, "finalists": 2}, True),
+        ({"max_hidden": None}, {"trials": 5}, True),
+        ({"max_hidden": None}, {"trials": 5, "seconds": 9}, True),
+        ({"max_hidden": None}, {"trials": 6}, False),
+        ({"seconds": 9.0}, {"trials": 5, "seconds": 9}, True),
+        ({"seconds": 9.0}, {"trials": 5, "seconds": 10}, False),
+        ({"seconds": 9.0}, {"trials": 5}, False),
+        ({}, {"trials": 5, "finalists": 2}, False),
+        ({"finalists": 3}, {"trials": 5, "finalists": 2}, True),
     ],
 )
 def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
-    cell = run([SHALLOW])[0].cell
-    cell = replace(cell, found=None if allowed is None else {"allowed": allowed})
+    cell = run([SHALLOW])[0].stored
+    cell = replace(cell, found=None if allowed is None else origin(5, **allowed))
     assert is_done(cell, Budget(seeds=2, **budget)) is done
     assert not is_done(cell, Budget(seeds=3, **budget))
 
@@ -135,20 +135,19 @@ def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
 def test_workers_share_the_search_of_a_cell(run):
     pytest.importorskip("optuna")
     (shared,) = run([SHALLOW], known={}, trials=4, max_hidden=16, workers=2)
-    assert shared.cell.found["trials"] == 4
-    assert shared.cell.command.endswith("--trials 4 --max-hidden 16 --workers 2")
-    assert shared.cell.found["command"].endswith("--trials 4 --workers 2")
+    assert shared.stored.found.trials == 4
+    assert shared.stored.command.endswith("--trials 4 --max-hidden 16 --workers 2")
+    assert shared.stored.found.command.endswith("--trials 4 --workers 2")
 
 
 def test_a_search_that_was_over_gets_finals(run):
     pytest.importorskip("optuna")
     (before,) = run([SHALLOW], known={}, trials=3, max_hidden=16)
     (after,) = run([SHALLOW], known={}, trials=3, max_hidden=16, finalists=2)
-    assert after.new
-    assert (before.cell.found["finalists"], after.cell.found["finalists"]) == (0, 2)
-    assert after.cell.found["seconds"] > before.cell.found["seconds"]
-    assert after.cell.command.endswith("--trials 3 --max-hidden 16 --finalists 2")
-    assert after.cell.found["command"].endswith("--trials 3 --finalists 2")
+    assert (before.stored.found.finalists, after.stored.found.finalists) == (0, 2)
+    assert after.stored.found.seconds > before.stored.found.seconds
+    assert after.stored.command.endswith("--trials 3 --max-hidden 16 --finalists 2")
+    assert after.stored.found.command.endswith("--trials 3 --finalists 2")
 
 
 @pytest.mark.parametrize(("name", "value"), [("workers", 2), ("ray", "auto"), ("finalists", 3)])
@@ -160,17 +159,18 @@ def test_without_a_search_there_is_nothing_to_spread(name, value):
 def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     pytest.importorskip("optuna")
     (first,) = run([SHALLOW], known={}, trials=1)
-    allowed = {"trials": 1, "seconds": None, "max_hidden": None, "finalists": 0}
-    assert first.cell.found["allowed"] == allowed
-    assert first.cell.found["trials"] == 1
-    assert first.cell.settings.train.select == first.cell.found["select"] == "val_score"
+    assert first.stored.found.allowed == Allowed(
+        trials=1, seconds=None, max_hidden=None, finalists=0
+    )
+    assert first.stored.found.trials == 1
+    assert first.stored.settings.train.select == first.stored.found.select == "val_score"
     (again,) = run([SHALLOW], known={}, trials=1)
-    assert not again.new
+    assert again.stored == first.stored
     (more,) = run([SHALLOW], known={}, trials=2)
-    assert more.new and more.cell.found["trials"] == 2
-    assert len(more.cell.results) == 2
-    assert more.cell.command.endswith("--seeds 2 --trials 2")
-    assert more.cell.found["after"] == []
+    assert more.stored.found.trials == 2
+    assert len(more.stored.results) == 2
+    assert more.stored.command.endswith("--seeds 2 --trials 2")
+    assert more.stored.found.after == ()
 
 
 def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_path):
@@ -179,9 +179,9 @@ def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_pat
     for depth in (2, 32):
         key = SHALLOW._replace(depth=depth)
         settings = replace(KNOWN[SHALLOW].settings, model=replace(found, depth=depth))
-        write_cell(tmp_path / "out", Cell(key, settings))
+        Cell(key, settings).write(tmp_path / "out")
     (outcome,) = run([SHALLOW._replace(depth=4)], known={}, trials=1, max_hidden=16)
-    assert outcome.cell.found["after"] == ["demo-gcn-none-2", "demo-gcn-none-32"]
+    assert outcome.stored.found.after == ("demo-gcn-none-2", "demo-gcn-none-32")
     study = tmp_path / "work" / outcome.key.name / "study" / "trials.jsonl"
     first = json.loads(study.read_text())
     assert {name: first[name] for name in ("hidden", "dropout", "init", "depth")} == {
@@ -200,7 +200,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from graphsct import datasets
-sys.path.insert(0, "tests/paper")
+sys.path[:0] = ["tests/helpers", "tests/paper"]
 from test_reproduce import *
 place = Path(sys.argv[1])
 for _ in run_cells([SHALLOW, DEEP], Budget(seeds=6), load=lambda *_: datasets.demo(), known=SLOW,
@@ -221,8 +221,8 @@ def test_a_killed_process_loses_no_cell_and_no_checkpoint(run, tmp_path):
     first = path.stat().st_mtime_ns
     assert not (tmp_path / "out" / f"{DEEP.name}.json").exists()
     shallow, deep = run(known=SLOW)
-    assert (shallow.new, path.stat().st_mtime_ns) == (False, first)
-    assert len(deep.cell.results) == 4
+    assert path.stat().st_mtime_ns == first and shallow.stored is not None
+    assert len(deep.stored.results) == 4
 
 
 def with_activation(activation):
@@ -234,31 +234,31 @@ def searched():
     """A cell whose search chose leaky ReLU."""
     model = ModelConfig(control="pooled", hidden=8, activation="leaky_relu")
     key = with_activation(None)
-    return Cell(key, CellSettings(model, TRAIN), {"allowed": {"trials": 3}, "score": 0.5})
+    return Cell(key, CellSettings(model, TRAIN), origin(3))
 
 
 def test_a_given_activation_takes_the_other_settings_from_where_it_was_searched(run, searched):
     keys = [searched.key, with_activation("relu"), with_activation("leaky_relu")]
-    free, relu, leaky = (outcome.cell for outcome in run(keys, known={searched.key: searched}))
+    free, relu, leaky = (outcome.stored for outcome in run(keys, known={searched.key: searched}))
     assert relu.settings == replace(
         free.settings, model=replace(free.settings.model, activation="relu")
     )
-    assert relu.found == {**searched.found, "of": "demo-gcn-pooled-2"}
-    assert relu.results[0]["val_loss"] != free.results[0]["val_loss"]
+    assert relu.found == replace(searched.found, of="demo-gcn-pooled-2")
+    assert relu.results[0].val_loss != free.results[0].val_loss
     assert leaky.settings == free.settings and leaky.results == free.results  # not run twice
     assert "--depth 2 --control sct" in leaky.command
 
 
 def test_of_somebody_else_s_cell_only_settings_are_borrowed(run, searched):
-    theirs = replace(searched, results=({"select": "val_score", "seed": 0},))
-    leaky = run([with_activation("leaky_relu")], known={searched.key: theirs})[0].cell
-    assert len(leaky.results) == 2 and leaky.results[0]["epochs"] == 6
+    theirs = replace(searched, results=(result(50),))
+    leaky = run([with_activation("leaky_relu")], known={searched.key: theirs})[0].stored
+    assert len(leaky.results) == 2 and leaky.results[0].epochs == 6
 
 
 def test_with_trials_a_given_activation_is_searched_for_itself(run, searched):
     known = {searched.key: searched}
-    relu = run([with_activation("relu")], known=known, trials=1, max_hidden=16)[0].cell
-    assert "of" not in relu.found
+    relu = run([with_activation("relu")], known=known, trials=1, max_hidden=16)[0].stored
+    assert relu.found.of is None
 
 
 def test_the_slope_of_leaky_relu_stays_behind():

@@ -25,11 +25,12 @@ def measure(tmp_path):
 
 def test_both_are_measured_kept_and_not_measured_again(measure, tmp_path):
     rows = measure()
-    assert [row["control"] for row in rows] == [None, "pooled"]
-    assert all(row["ours_ms"] > 0 and row["width"] == 16 for row in rows)
+    assert [row.control for row in rows] == [None, "pooled"]
+    assert all(row.ours_ms > 0 and row.case.width == 16 for row in rows)
     content = json.loads((tmp_path / "times" / "time.json").read_text())
     assert content["command"] == "graphsct reproduce table11 --seconds 0.01"
-    assert content["rows"] == rows == read_times(TABLE, tmp_path)
+    assert content["rows"] == [row.to_dict() for row in rows]
+    assert read_times(TABLE, tmp_path) == rows
     assert measure() == []
     assert find_time(CELLS[1], {}, rows) == rows[1]
 

@@ -92,9 +92,9 @@ def test_cells_are_searched_on_a_cluster(tmp_path):
         work=tmp_path / "work",
         table="table1",
     )
-    assert outcome.cell is not None, outcome.reason
-    assert outcome.cell.found["trials"] == 2
-    assert outcome.cell.command.endswith("--trials 2 --max-hidden 16 --workers 2")
+    assert outcome.stored is not None, outcome.reason
+    assert outcome.stored.found.trials == 2
+    assert outcome.stored.command.endswith("--trials 2 --max-hidden 16 --workers 2")
 
 
 def test_no_cluster_is_an_error_that_says_how_to_start_one(tmp_path, monkeypatch):

@@ -1,16 +1,17 @@
 import csv
+from dataclasses import replace
 
 import pytest
 
 from graphsct.files import write_json, write_jsonl
 from graphsct.plotting.style import styled
 from graphsct.search.figure import Trials, draw_search, write_search
+from graphsct.search.outcome import TrialRow
 from graphsct.training.selection import Criterion
 
 
 def row(trial, state, accuracy, loss, **chosen):
-    numbers = {"val_score": accuracy, "val_loss": loss, "best_epoch": 9.0, "seconds": 1.0}
-    return {"trial": trial, "state": state, **numbers, "depth": 2, **chosen}
+    return TrialRow(trial, state, accuracy, loss, 9.0, 1.0, chosen={"depth": 2, **chosen})
 
 
 ROWS = [
@@ -33,16 +34,16 @@ def test_only_what_was_chosen_in_two_ways_is_a_setting():
 
 @pytest.mark.parametrize(("select", "best"), [("val_score", 4), ("val_loss", 5)])
 def test_the_best_is_that_of_the_search(select, best):
-    assert Trials(ROWS, Criterion(select)).best["trial"] == best
+    assert Trials(ROWS, Criterion(select)).best.trial == best
 
 
 def test_the_finals_decide_and_are_drawn():
     rows = [
-        {**each, "final_val_score": finals.get(each["trial"]), "final_val_loss": 0.5}
-        for each, finals in ((row, {4: 0.72, 5: 0.74}) for row in ROWS)
+        replace(each, final_val_score={4: 0.72, 5: 0.74}.get(each.trial), final_val_loss=0.5)
+        for each in ROWS
     ]
     trials = Trials(rows, Criterion("val_score"))
-    assert trials.best["trial"] == 5
+    assert trials.best.trial == 5
     assert "final_val_score" not in trials.settings
     with styled():
         canvas = draw_search(trials)
@@ -68,7 +69,7 @@ def test_the_best_so_far_and_a_panel_for_each_setting(select, line):
 
 def test_a_panel_has_the_trials_in_which_the_setting_is_felt():
     slopes = {2: {"negative_slope": 0.1}, 5: {"negative_slope": 0.3}}
-    rows = [{**each, **slopes.get(each["trial"], {})} for each in ROWS]
+    rows = [replace(r, chosen=r.chosen | slopes.get(r.trial, {})) for r in ROWS]
     with styled():
         panel = draw_search(Trials(rows, Criterion("val_score"))).axes[-1]
     assert panel.get_title() == "negative slope"
@@ -83,7 +84,7 @@ def test_trials_off_the_scale_are_counted():
 
 
 def test_files(tmp_path):
-    write_jsonl(tmp_path / "trials.jsonl", ROWS)
+    write_jsonl(tmp_path / "trials.jsonl", (row.to_dict() for row in ROWS))
     write_json(tmp_path / "best.json", {"task": {"select": "val_score"}})
     paths = write_search(tmp_path)
     assert [path.name for path in paths] == ["search.png", "search.svg", "search.csv"]

@@ -119,11 +119,11 @@ def reproduce(
     if threads is not None:
         torch.set_num_threads(threads)
     request = Request(
-        Choice.parse(dataset, model, depth, control),
-        out or (PACKAGED if report else _OUT),
-        work,
-        root,
-        _say,
+        choice=Choice.parse(dataset, model, depth, control),
+        out=out or (PACKAGED if report else _OUT),
+        work=work,
+        root=root,
+        say=_say,
         seeds=seeds,
         trials=trials,
         seconds=seconds,

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
+from graphsct.paper.origin import Allowed, Origin
 from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.run import Run
 
-__all__ = ["DEEP", "PACKAGED", "RESULT", "Cell", "CellSettings", "Key", "read_cells", "write_cell"]
+__all__ = ["DEEP", "PACKAGED", "Cell", "CellSettings", "Key", "Result", "Stored"]
 
 #: The cells that come with graphsct.
 PACKAGED = Path(__file__).with_name("cells")
 
 #: From this depth on the rule that selects the epoch decides the result, so both are reported.
 DEEP = 16
-
-#: The stored fields of a run.
-RESULT = (
-    "select",
-    "seed",
-    "split",
-    "test_score",
-    "val_score",
-    "val_loss",
-    "best_epoch",
-    "epochs",
-    "seconds",
-)
 
 
 class Key(NamedTuple):
@@ -85,77 +73,126 @@ class CellSettings(Record, leave_out=("train.seed",), error=ExperimentError):
 
 
 @dataclass(frozen=True)
-class Cell(Record, flat=("key",), error=ExperimentError):
+class Stored(Record, flat=("key",), error=ExperimentError):
+    """Results that are stored under the key of their cell, each in a file of its own.
+
+    Args:
+        key: key of the cell
+        settings: settings of all its runs
+    """
+
+    subfolder: ClassVar[str] = ""
+    kind: ClassVar[str] = "cell"
+
+    key: Key
+    settings: CellSettings
+
+    @classmethod
+    def path(cls, folder: Path, key: Key) -> Path:
+        """The file of a key, in a folder of cells."""
+        return folder / cls.subfolder / f"{key.name}.json"
+
+    def write(self, folder: Path) -> Path:
+        """Write the results under their name, atomically."""
+        path = self.path(folder, self.key)
+        write_json(path, self.to_dict())
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The results in a file."""
+        try:
+            found = cls.from_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ExperimentError(
+                f"{path} is not a {cls.kind}: {error}; mend it or delete it"
+            ) from error
+        if path.stem != found.key.name:
+            raise ExperimentError(f"{path} is the {cls.kind} {found.key.name}; give it that name")
+        return found
+
+    @classmethod
+    def read_all(
+        cls, folder: Path = PACKAGED, keys: Iterable[Key] | None = None
+    ) -> dict[Key, Self]:
+        """All results in a folder of cells by their keys; only those of ``keys`` if given.
+
+        A missing folder has none.
+        """
+        # A killed process may leave files whose names begin with a dot.
+        paths = sorted((folder / cls.subfolder).glob("[!.]*.json"))
+        if keys is not None:
+            wanted = {cls.path(folder, key) for key in keys}
+            paths = [path for path in paths if path in wanted]
+        return {found.key: found for found in map(cls.read, paths)}
+
+
+@dataclass(frozen=True)
+class Result(Record, strict=True):
+    """The result of one run of a cell, at the selected epoch.
+
+    Args:
+        select: the rule that selected the epoch
+        seed: seed of the run
+        split: number of the split, ``None`` if the data have a single one
+        test_score: test accuracy
+        val_score: validation accuracy
+        val_loss: validation loss
+        best_epoch: the selected epoch
+        epochs: number of epochs trained
+        seconds: duration of training
+    """
+
+    select: str
+    seed: int
+    split: int | None
+    test_score: float
+    val_score: float
+    val_loss: float
+    best_epoch: int
+    epochs: int
+    seconds: float
+
+    @classmethod
+    def of(cls, run: Run, split: int | None) -> Result:
+        """The result of a run on a split."""
+        names = [field.name for field in fields(cls)][3:]
+        own = {name: getattr(run, name) for name in names}
+        return cls(run.config.select, run.config.seed, split, **own)
+
+
+@dataclass(frozen=True)
+class Cell(Stored):
     """A cell with its runs, or with known settings for runs to come.
 
     Args:
         key: key of the cell
         settings: settings of all its runs
         found: origin of the settings, ``None`` if they were chosen by hand
-        results: one per run, each with the names in :data:`RESULT`
+        results: one per run and rule that selects the epoch
         command: command that reproduces the cell
         versions: versions of the software
     """
 
-    key: Key
-    settings: CellSettings
-    found: dict[str, Any] | None = None
-    results: tuple[dict[str, Any], ...] = ()
+    found: Origin | None = None
+    results: tuple[Result, ...] = ()
     command: str = ""
     versions: dict[str, Any] | None = None
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The cell with these plain values; incomplete results are an error."""
-        cell = super().from_dict(values)
-        for result in cell.results:
-            if tuple(result) != RESULT:
-                raise ExperimentError(f"a result has {list(result)}, expected {list(RESULT)}")
-        return cell
-
     @property
-    def allowed(self) -> dict[str, Any] | None:
-        """The ``trials`` and ``seconds`` that its search was allowed, ``None`` without a search."""
-        return None if self.found is None else self.found["allowed"]
+    def allowed(self) -> Allowed | None:
+        """The budget of the search for its settings, ``None`` without a search."""
+        return None if self.found is None else self.found.allowed
 
     @property
     def borrowed(self) -> bool:
         """Whether its settings are another cell's, with another activation."""
-        return "of" in (self.found or {})
+        return self.found is not None and self.found.of is not None
 
-    def runs(self, select: str = "val_score") -> list[dict[str, Any]]:
+    def runs(self, select: str = "val_score") -> list[Result]:
         """The runs whose epoch was selected by ``select``."""
-        return [result for result in self.results if result["select"] == select]
+        return [result for result in self.results if result.select == select]
 
     def accuracies(self, select: str = "val_score") -> list[float]:
         """Test accuracy of each run in percent."""
-        return [100 * run["test_score"] for run in self.runs(select)]
-
-
-def write_cell(folder: Path, cell: Cell) -> Path:
-    """Write a cell under its name, atomically."""
-    path = folder / f"{cell.key.name}.json"
-    write_json(path, cell.to_dict())
-    return path
-
-
-def read_cells(folder: Path = PACKAGED, keys: Iterable[Key] | None = None) -> dict[Key, Cell]:
-    """The cells in a folder by their keys; only those of ``keys`` if they are given.
-
-    A missing folder has no cells.
-    """
-    wanted = None if keys is None else {f"{key.name}.json" for key in keys}
-    # A killed process may leave files whose names begin with a dot.
-    paths = sorted(folder.glob("[!.]*.json")) if folder.is_dir() else []
-    cells = [_read(path) for path in paths if wanted is None or path.name in wanted]
-    return {cell.key: cell for cell in cells}
-
-
-def _read(path: Path) -> Cell:
-    try:
-        cell = Cell.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError as error:
-        raise ExperimentError(f"{path} is not a cell: {error}; mend it or delete it") from error
-    if path.stem != cell.key.name:
-        raise ExperimentError(f"{path} is the cell {cell.key.name}; give it that name")
-    return cell
+        return [100 * run.test_score for run in self.runs(select)]

@@ -17,6 +17,7 @@ from graphsct import geometry
 from graphsct.files import write_csv, write_json
 from graphsct.graph import Graph
 from graphsct.paper.example import example_graph
+from graphsct.plotting.saving import to_columns
 from graphsct.smoothness import normalized_smoothness
 from graphsct.smoothness.summary import Summary, summarize
 
@@ -121,6 +122,5 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     paths = [folder / "report.json", folder / "report.csv"]
     content = report.as_dict()
     write_json(paths[0], content)
-    rows = content["depth"]
-    write_csv(paths[1], {name: [row[name] for row in rows] for name in rows[0]})
+    write_csv(paths[1], to_columns(content["depth"]))
     return paths

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.datasets import demo
+from graphsct.plotting.saving import to_columns
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.compare import Comparison, compare_control
 from graphsct.training.config import SELECTIONS
@@ -28,23 +29,22 @@ class DepthStudy:
 
     def columns(self) -> dict[str, list[Any]]:
         """One row per run, with its settings and its result."""
-        rows = []
-        for (select, depth), comparison in self.found.items():
-            for results in comparison.parts:
-                for run in results.runs:
-                    rows.append(
-                        {
-                            "select": select,
-                            "depth": depth,
-                            "control": results.model.control or "none",
-                            "seed": run.config.seed,
-                            "best_epoch": run.best_epoch,
-                            "epochs": run.epochs,
-                            "val_score": run.val_score,
-                            "test_score": run.test_score,
-                        }
-                    )
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        rows = [
+            {
+                "select": select,
+                "depth": depth,
+                "control": results.model.control or "none",
+                "seed": run.config.seed,
+                "best_epoch": run.best_epoch,
+                "epochs": run.epochs,
+                "val_score": run.val_score,
+                "test_score": run.test_score,
+            }
+            for (select, depth), comparison in self.found.items()
+            for results in comparison.parts
+            for run in results.runs
+        ]
+        return to_columns(rows)
 
 
 def run_depths(

@@ -45,7 +45,7 @@ def estimate(
     for key in keys:
         cell = known.get(key)
         if cell is not None and cell.results:
-            run = statistics.fmean(result["seconds"] for result in cell.results)
+            run = statistics.fmean(result.seconds for result in cell.results)
             rules = len(cell.settings.rules)
         else:
             kind = key.dataset, key.model, key.control

@@ -73,7 +73,7 @@ def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
     if source is None or key.activation is None:
         return None
     settings = _with_activation(source.settings, key.activation)
-    found = None if source.found is None else {**source.found, "of": source.key.name}
+    found = None if source.found is None else replace(source.found, of=source.key.name)
     same = settings == source.settings
     return Cell(key, settings, found, source.results if same else (), versions=source.versions)
 

@@ -16,19 +16,13 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
+from graphsct.paper.probed import INSTEAD, Accuracies, Changed, FeatureMeasures, LayerTerm, Probed
 from graphsct.smoothness.summary import summarize
 from graphsct.training.data import SplitData
 from graphsct.training.seeding import seeded
 
-__all__ = ["INSTEAD", "NETWORKS", "probe"]
+__all__ = ["probe"]
 
-#: The variants to compare with: replacements of the term, and a model trained without it.
-INSTEAD = ("removed", "frozen", "plain", "shuffled", "base")
-
-#: The networks to measure: with the term, with the term removed, and trained without it.
-NETWORKS = ("with_term", "removed", "base")
-
-_MEASURES = ("dead", "smoothness", "effective_rank", "distance")
 _PASSES = 20  # with dropout, for the mean of the term
 _SHUFFLES = 10
 
@@ -41,7 +35,7 @@ class _Layer(NamedTuple):
 
 
 @torch.no_grad()
-def probe(model: Any, base: Any, problem: SplitData, seed: int) -> dict[str, Any]:
+def probe(model: Any, base: Any, problem: SplitData, seed: int) -> Probed:
     """Measure a trained model with control beside one that was trained without.
 
     Args:
@@ -49,43 +43,34 @@ def probe(model: Any, base: Any, problem: SplitData, seed: int) -> dict[str, Any
         base: model that was trained without control
         problem: training data of both
         seed: seed of the dropout and of the shuffles
-
-    Returns:
-        ``accuracy``: on the test nodes, ``with_term`` and for each of :data:`INSTEAD`: the term
-        ``removed``, ``frozen`` at its mean over passes with dropout, a ``plain`` bias, which is
-        its mean over all nodes, ``shuffled`` across dimensions, and the ``base``.
-        ``changed``: share of the test nodes that each of these puts into another class.
-        ``layers``: for each the ``size`` of the term over that of the features it is added to, the
-        number of ``dimensions`` that use it, the root mean square of its ``weights``, which started
-        at zero, its effect in the next layer (``arrives``, ``cosine``), and measures of the
-        features of all :data:`NETWORKS`
     """
     if any(conv.control is None for conv in model.convs):
         raise ModelError("a layer of the model has no control, so there is no term to look at")
     model.eval(), base.eval()
     layers = _record(model, problem)
     terms = [layer.term for layer in layers]
-    return {
-        **_look_at_test_nodes(model, base, problem, terms, seed),
-        "layers": [
-            {
-                "layer": place + 1,
-                "size": _ratio(layer.term.norm(), layer.before.norm()),
-                "dimensions": _dimensions(layer.term),
-                "weights": _root_mean_square(model.convs[place].control),
-                **_next(model, problem, layers, place),
-                **measures,
-            }
-            for place, (layer, measures) in enumerate(
-                zip(layers, _smoothness(model, base, problem, terms), strict=True)
+    accuracy, changed = _look_at_test_nodes(model, base, problem, terms, seed)
+    features = _smoothness(model, base, problem, terms)
+    return Probed(
+        accuracy,
+        changed,
+        tuple(
+            LayerTerm(
+                place + 1,
+                _ratio(layer.term.norm(), layer.before.norm()),
+                _dimensions(layer.term),
+                _root_mean_square(model.convs[place].control),
+                *_next(model, problem, layers, place),
+                *own,
             )
-        ],
-    }
+            for place, (layer, own) in enumerate(zip(layers, features, strict=True))
+        ),
+    )
 
 
 def _look_at_test_nodes(
     model: Any, base: Any, problem: SplitData, terms: Sequence[Tensor], seed: int
-) -> dict[str, dict[str, float]]:
+) -> tuple[Accuracies, Changed]:
     instead = {
         "removed": _zeros(terms),
         "frozen": _mean_with_dropout(model, problem, seed),
@@ -107,10 +92,10 @@ def _look_at_test_nodes(
         "base": _classes(base, problem, []),
     }
     right, ours = problem.y[problem.split.test], found["with_term"]
-    return {
-        "accuracy": {name: _share(classes == right) for name, classes in found.items()},
-        "changed": {name: _share(found[name] != ours) for name in INSTEAD},
-    }
+    return (
+        Accuracies(**{name: _share(classes == right) for name, classes in found.items()}),
+        Changed(**{name: _share(found[name] != ours) for name in INSTEAD}),
+    )
 
 
 def _share(mask: Tensor) -> float:
@@ -136,16 +121,13 @@ def _mean_with_dropout(model: Any, problem: SplitData, seed: int) -> list[Tensor
 
 def _smoothness(
     model: Any, base: Any, problem: SplitData, terms: Sequence[Tensor]
-) -> Iterator[dict[str, Any]]:
-    """For each layer and network, part of a :class:`~graphsct.smoothness.summary.Summary`."""
+) -> Iterator[list[FeatureMeasures]]:
+    """For each layer the features of every network."""
     networks = [_features(model, problem, []), _features(model, problem, _zeros(terms))]
     networks.append(_features(base, problem, []))
     for layer in zip(*networks, strict=True):
-        found = [summarize(features, problem.edges[0]) for features in layer]
-        yield {
-            name: {measure: getattr(summary, measure) for measure in _MEASURES}
-            for name, summary in zip(NETWORKS, found, strict=True)
-        }
+        found = (summarize(features, problem.edges[0]) for features in layer)
+        yield [FeatureMeasures(s.dead, s.smoothness, s.effective_rank, s.distance) for s in found]
 
 
 def _features(model: Any, problem: SplitData, terms: Sequence[Tensor]) -> list[Tensor]:
@@ -167,25 +149,27 @@ def _root_mean_square(control: torch.nn.Module) -> float:
     return weights.square().mean().sqrt().item()
 
 
-def _next(model: Any, problem: SplitData, layers: Sequence[_Layer], place: int) -> dict[str, Any]:
+def _next(
+    model: Any, problem: SplitData, layers: Sequence[_Layer], place: int
+) -> tuple[float | None, float | None]:
     r"""The effect of a layer's term in the next layer.
 
     Let :math:`\mathbf C` be the change that the term causes in the next layer's coordinates,
-    before that layer adds its own :math:`\mathbf A`. ``arrives`` is the size of :math:`\mathbf C`
-    over that of the term; ``cosine`` is that of :math:`\mathbf C` and :math:`\mathbf A`, -1 if the
+    before that layer adds its own :math:`\mathbf A`. Returned are the size of :math:`\mathbf C`
+    over that of the term, and the cosine of :math:`\mathbf C` and :math:`\mathbf A`, -1 if the
     next layer undoes the change. ``None`` in the last layer, and where a norm is zero.
     """
     if place + 1 == len(layers):
-        return {"arrives": None, "cosine": None}
+        return None, None
     graph: Graph = problem.edges[0]
     term, after = layers[place].term, layers[place + 1]
     without = _record(model, problem, {place: torch.zeros_like(term)})[place + 1]
     change = graph.pool(after.before - without.before).double()
     own = graph.pool(after.term).double()
-    return {
-        "arrives": _ratio(change.norm(), term.double().norm()),
-        "cosine": _ratio((change * own).sum(), change.norm() * own.norm()),
-    }
+    return (
+        _ratio(change.norm(), term.double().norm()),
+        _ratio((change * own).sum(), change.norm() * own.norm()),
+    )
 
 
 def _ratio(value: Tensor, whole: Tensor) -> float | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,58 @@ from graphsct.files import write_json
 from graphsct.paper.cell import PACKAGED, Cell, Key
 from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell, PaperTable
-from graphsct.paper.reproduce import Loader
+from graphsct.paper.reproduce import Loader, command
+from graphsct.records import Record
 from graphsct.training.run import versions
 from graphsct.training.timing import Case, measure_data
 
-__all__ = ["find_time", "measure_times", "read_times"]
+__all__ = ["EpochTime", "Times", "find_time", "measure_times", "read_times"]
 
 _HIDDEN = 16
-_MEASURED = ("control", "ours_ms", "pyg_edge_index_ms", "pyg_sparse_ms", "limit_ms")
+
+
+@dataclass(frozen=True)
+class EpochTime(Record, flat=("case",), strict=True):
+    """The time of an epoch, in milliseconds.
+
+    Args:
+        case: the data set and the model
+        control: control of the model
+        ours_ms: our engine
+        pyg_edge_index_ms: PyTorch Geometric, with a list of edges
+        pyg_sparse_ms: PyTorch Geometric, with a sparse matrix
+        limit_ms: the matrix products alone
+    """
+
+    case: Case
+    control: str | None
+    ours_ms: float
+    pyg_edge_index_ms: float
+    pyg_sparse_ms: float
+    limit_ms: float
+
+    @property
+    def name(self) -> str:
+        """The data set, the model and its control."""
+        return f"{self.case.data}-{self.case.model}-{self.control or 'none'}"
+
+
+@dataclass(frozen=True)
+class Times(Record, error=ExperimentError):
+    """The measured times of a table.
+
+    Args:
+        command: command that measures them
+        versions: versions of the software
+        rows: one per data set, model and control
+    """
+
+    command: str
+    versions: dict[str, Any]
+    rows: tuple[EpochTime, ...]
+
+
+_MEASURED = [field.name for field in fields(EpochTime)][1:]
 
 
 def measure_times(
@@ -29,7 +73,7 @@ def measure_times(
     load: Loader,
     out: Path,
     seconds: float = 20.0,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[EpochTime]:
     """Measure the times of a table, one row after another; the file is complete at any time.
 
     Args:
@@ -43,36 +87,38 @@ def measure_times(
     wanted: dict[Case, list[str | None]] = {}
     for cell in table.cells:
         case, control = _case(cell, cells), key_of(cell).control
-        if case is not None and not any(_is_of(row, case, control) for row in rows):
+        if case is not None and not _find(rows, case, control):
             wanted.setdefault(case, []).append(control)
-    command = f"graphsct reproduce table{table.number} --seconds {seconds:g}"
+    made_by = command(f"reproduce table{table.number}", seconds=seconds)
     for case, controls in wanted.items():
         for found in measure_data(case, load(case.data, False), seconds=seconds, repeats=200):
             if found["control"] in controls:
-                row = {**case._asdict(), **{name: found[name] for name in _MEASURED}}
+                row = EpochTime(case, **{name: found[name] for name in _MEASURED})
                 rows.append(row)
-                content = {"command": command, "versions": versions(), "rows": rows}
-                write_json(_path(table, out), content)
+                write_json(_path(table, out), Times(made_by, versions(), tuple(rows)).to_dict())
                 yield row
 
 
 def find_time(
-    cell: PaperCell, cells: Mapping[Key, Cell], rows: Sequence[dict[str, Any]]
-) -> dict[str, Any] | None:
+    cell: PaperCell, cells: Mapping[Key, Cell], rows: Sequence[EpochTime]
+) -> EpochTime | None:
     """The row of a cell of the paper, if it was measured."""
-    case, control = _case(cell, cells), key_of(cell).control
-    return next((row for row in rows if case and _is_of(row, case, control)), None)
+    return _find(rows, _case(cell, cells), key_of(cell).control)
 
 
-def read_times(table: PaperTable, folder: Path = PACKAGED) -> list[dict[str, Any]]:
+def _find(rows: Sequence[EpochTime], case: Case | None, control: str | None) -> EpochTime | None:
+    return next((row for row in rows if (row.case, row.control) == (case, control)), None)
+
+
+def read_times(table: PaperTable, folder: Path = PACKAGED) -> list[EpochTime]:
     """The measured rows, none if nothing was measured."""
     path = _path(table, folder)
     if not path.is_file():
         return []
     try:
-        return list(json.loads(path.read_text(encoding="utf-8"))["rows"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ExperimentError(f"{path} has no times: {error!r}; mend it or delete it") from error
+        return list(Times.from_json(path.read_text(encoding="utf-8")).rows)
+    except ValueError as error:
+        raise ExperimentError(f"{path} has no times: {error}; mend it or delete it") from error
 
 
 def _case(cell: PaperCell, cells: Mapping[Key, Cell]) -> Case | None:
@@ -83,10 +129,6 @@ def _case(cell: PaperCell, cells: Mapping[Key, Cell]) -> Case | None:
         return None
     model = cells[key].settings.model
     return Case(key.dataset, key.model, model.depth, model.hidden)
-
-
-def _is_of(row: dict[str, Any], case: Case, control: str | None) -> bool:
-    return row["control"] == control and all(row[k] == v for k, v in case._asdict().items())
 
 
 def _path(table: PaperTable, folder: Path) -> Path:

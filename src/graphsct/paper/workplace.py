@@ -1,21 +1,63 @@
-"""The folder of a cell in progress, for one process at a time."""
+"""Cells in progress, each in a folder of its own and for one process at a time."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 
-from graphsct.errors import ExperimentError
-from graphsct.paper.cell import CellSettings
+from graphsct.errors import ExperimentError, GraphsctError
+from graphsct.paper.cell import CellSettings, Key, Stored
 from graphsct.training.checkpoint import saving
+from graphsct.training.config import TrainConfig
+from graphsct.training.interrupt import interruptible
+from graphsct.training.many import fit_many
+from graphsct.training.progress import Progress
+from graphsct.training.run import Run
 
-__all__ = ["alone", "clear_runs", "runs_folder"]
+__all__ = ["CellOutcome", "alone", "clear_runs", "each_cell", "runs_folder", "train_runs"]
+
+S = TypeVar("S", bound=Stored)
+
+
+@dataclass(frozen=True)
+class CellOutcome(Generic[S]):
+    """The outcome of a cell: its stored results, or the reason of its failure."""
+
+    key: Key
+    stored: S | None = None
+    reason: str = ""
+
+
+def each_cell(
+    keys: Iterable[Key], work: Path, make: Callable[[Key, Path], S]
+) -> Iterator[CellOutcome[S]]:
+    """Make the results of cells one by one; one that fails does not stop the others.
+
+    Ctrl-C raises :class:`KeyboardInterrupt` after the current runs have been saved.
+
+    Args:
+        keys: keys of the cells
+        work: folder for work in progress
+        make: makes the results of a key in its folder, which no other process uses meanwhile
+    """
+    with interruptible() as asked:
+        for key in keys:
+            try:
+                with alone(work / key.name):
+                    outcome = CellOutcome(key, make(key, work / key.name))
+            except (GraphsctError, OSError) as error:
+                outcome = CellOutcome(key, reason=str(error))
+            if asked():
+                raise KeyboardInterrupt
+            yield outcome
 
 
 @contextmanager
@@ -45,3 +87,21 @@ def clear_runs(work: Path) -> None:
     """Delete the runs of a finished cell; its search stays, so that it can be extended."""
     for runs in work.glob("runs-*"):
         shutil.rmtree(runs)
+
+
+def train_runs(
+    key: Key,
+    models: Sequence[Any],
+    data: Any,
+    configs: Sequence[TrainConfig],
+    splits: Sequence[int | None],
+    folders: Sequence[Path],
+    progress: bool,
+) -> list[Run]:
+    """Train the models of a cell together; an interruption leaves them in their folders."""
+    shown = Progress(len(models), configs[0].epochs, f"{key.name}, run") if progress else None
+    with shown or nullcontext() as bar:
+        runs = fit_many(models, data, configs, splits=splits, folders=folders, progress=bar)
+    if len(runs) < len(models) or any(run.interrupted for run in runs):
+        raise KeyboardInterrupt
+    return runs

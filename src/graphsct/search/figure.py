@@ -12,6 +12,7 @@ import numpy as np
 from graphsct.plotting.saving import save
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
 from graphsct.search.finals import TIMES
+from graphsct.search.outcome import TrialRow
 from graphsct.training.metrics import METRICS
 from graphsct.training.selection import Criterion
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Trials", "draw_search", "write_search"]
 
-_FINAL = ("final_val_score", "final_val_loss")
-_NOT_CHOSEN = ("trial", "state", "val_score", "val_loss", "best_epoch", "seconds", *_FINAL)
 _COLUMNS = 5
 
 
@@ -31,11 +30,11 @@ class Trials:
     """The trials of a search.
 
     Args:
-        rows: one per trial, as in ``trials.jsonl``
+        rows: one per trial
         by: the criterion of the search
     """
 
-    rows: list[dict[str, Any]]
+    rows: list[TrialRow]
     by: Criterion
 
     @classmethod
@@ -44,27 +43,26 @@ class Trials:
         lines = (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()
         best = json.loads((folder / "best.json").read_text(encoding="utf-8"))
         select, metric = best["task"]["select"], best["task"].get("metric", "accuracy")
-        return cls([json.loads(line) for line in lines], Criterion(select, METRICS[metric]))
+        by = Criterion(select, METRICS[metric])
+        return cls([TrialRow.from_json(line) for line in lines], by)
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return one row per trial."""
-        return {name: [row.get(name) for row in self.rows] for name in self._names}
+        """Return one row per trial; a trial lacks settings that would not affect it."""
+        rows = [row.to_dict() for row in self.rows]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
 
-    @property
-    def _names(self) -> list[str]:
-        """All names; a trial lacks settings that would not affect it."""
-        return list(dict.fromkeys(name for row in self.rows for name in row))
-
-    def scores(self, state: str, having: str = "trial") -> tuple[list[dict[str, Any]], Any]:
-        """Return the trials with a state and a setting, and their scores."""
-        rows = [row for row in self.rows if row["state"] == state and having in row]
+    def scores(self, state: str, having: str | None = None) -> tuple[list[TrialRow], Any]:
+        """Return the trials with a state, and a setting if it is given, and their scores."""
+        rows = [row for row in self.rows if row.state == state]
+        rows = [row for row in rows if having is None or having in row.chosen]
         return rows, self._scaled(rows, self.by.select)
 
-    def _scaled(self, rows: list[dict[str, Any]], name: str) -> Any:
-        return np.array([self.by.scaled(row[name]) for row in rows])
+    def _scaled(self, rows: list[TrialRow], name: str) -> Any:
+        return np.array([self.by.scaled(getattr(row, name)) for row in rows])
 
     @property
-    def best(self) -> dict[str, Any]:
+    def best(self) -> TrialRow:
         """The trial with the best score, in the finals if there were any; the other measure
         decides between equal ones.
         """
@@ -72,20 +70,21 @@ class Trials:
         if not rows:
             (rows, _), before = self.scores("complete"), ""
         names = f"{before}val_score", f"{before}val_loss"
-        return min(rows, key=lambda row: self.by.rank(*(row[name] for name in names)))
+        return min(rows, key=lambda row: self.by.rank(*(getattr(row, name) for name in names)))
 
-    def finals(self) -> tuple[list[dict[str, Any]], Any]:
+    def finals(self) -> tuple[list[TrialRow], Any]:
         """Return the trials that finished the finals, and their scores."""
         name = f"final_{self.by.select}"
-        rows = [row for row in self.rows if row.get(name) is not None]
+        rows = [row for row in self.rows if getattr(row, name) is not None]
         return rows, self._scaled(rows, name)
 
     @property
     def settings(self) -> dict[str, list[Any]]:
         """The values of every setting that varies."""
-        names = [name for name in self._names if name not in _NOT_CHOSEN]
-        tried = {n: sorted({r[n] for r in self.rows if r.get(n) is not None}) for n in names}
-        return {name: values for name, values in tried.items() if len(values) > 1}
+        tried: dict[str, set[Any]] = {}
+        for name, value in (pair for row in self.rows for pair in row.chosen.items()):
+            tried.setdefault(name, set()).update({value} - {None})
+        return {name: sorted(values) for name, values in tried.items() if len(values) > 1}
 
 
 def write_search(folder: Path) -> list[Path]:
@@ -117,16 +116,16 @@ def draw_search(trials: Trials) -> Figure:
 def _draw_history(axes: Axes, trials: Trials) -> None:
     done, scores = trials.scores("complete")
     given_up, low_scores = trials.scores("pruned")
-    x = [row["trial"] for row in done]
+    x = [row.trial for row in done]
     better = np.maximum if trials.by.larger else np.minimum
     order = np.argsort(x)
     best = better.accumulate(scores[order])
-    axes.scatter([row["trial"] for row in given_up], low_scores, label="given up early", **_HOLLOW)
+    axes.scatter([row.trial for row in given_up], low_scores, label="given up early", **_HOLLOW)
     axes.scatter(x, scores, label="trained to the end", **_FULL)
     axes.step(np.array(x)[order], best, where="post", color=BLACK, lw=2, label="best so far")
     rows, finals = trials.finals()
     if rows:
-        at = [row["trial"] for row in rows]
+        at = [row.trial for row in rows]
         axes.scatter(at, finals, label=f"{TIMES} times the runs", **_FINALIST)
     axes.set(xlabel="trial", ylabel=trials.by.heading)
     axes.locator_params(axis="x", integer=True)
@@ -158,7 +157,7 @@ def _draw_setting(axes: Axes, trials: Trials, name: str, values: list[Any]) -> N
     generator = np.random.default_rng(0)
     for state, look in (("pruned", _HOLLOW), ("complete", _FULL)):
         rows, scores = trials.scores(state, having=name)
-        x = np.array([values.index(row[name]) for row in rows], dtype=float)
+        x = np.array([values.index(row.chosen[name]) for row in rows], dtype=float)
         x += generator.uniform(-0.2, 0.2, len(x))
         axes.scatter(x, scores, **look)
     if trials.best in rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphsct.records import Record
@@ -13,7 +13,7 @@ __all__ = ["Counts", "Outcome", "TrialRow"]
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class Outcome(Record, sparse=True):
     """The outcome of a trial or of a finalist: means over its runs, at the best epoch of each.
 
     Args:
@@ -34,10 +34,6 @@ class Outcome(Record):
     def of(cls, score: Score) -> Outcome:
         """The outcome of runs that have a score."""
         return cls(**score._asdict())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The known values."""
-        return {k: v for k, v in super().to_dict().items() if v is not None and v is not False}
 
     def rank(self, by: Criterion) -> tuple[float, float]:
         """A key to sort by, the best first."""
@@ -86,6 +82,6 @@ class TrialRow(Record, flat=("chosen",)):
     val_loss: float | None
     best_epoch: float | None
     seconds: float | None
-    final_val_score: float | None
-    final_val_loss: float | None
-    chosen: dict[str, Any]
+    final_val_score: float | None = None
+    final_val_loss: float | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)

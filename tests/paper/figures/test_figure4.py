@@ -5,7 +5,7 @@ import torch
 from graphsct.datasets import demo
 from graphsct.nn import GCN
 from graphsct.paper.figures.figure4 import draw, gradient_maps, jacobian_norms
-from graphsct.paper.figures.networks import IDENTITY, pair
+from graphsct.paper.figures.networks import IDENTITY, in_two_rows
 from graphsct.plotting.style import styled
 from graphsct.training.data import SplitData
 
@@ -51,7 +51,7 @@ def test_the_estimate_is_right_on_average():
 
 
 def test_a_dead_layer_has_no_say():
-    network, _ = pair("gcn", IDENTITY, depth=3)
+    network, _ = in_two_rows([("gcn", IDENTITY)], depth=3)
     model = network.build(demo(), seed=0)
     with torch.no_grad():
         model.convs[1].lin.weight.neg_()  # features are not negative, so ReLU lets nothing through

@@ -2,15 +2,19 @@ import pytest
 import torch
 
 from graphsct.datasets import demo
-from graphsct.paper.figures.networks import GLOROT, IDENTITY, PULLED, Setting, pair
+from graphsct.paper.figures.networks import GLOROT, IDENTITY, PULLED, Setting, in_two_rows
 
 
 @pytest.mark.parametrize("model", ["gcn", "gcnii", "egnn"])
 def test_a_pair_is_without_and_with_control(model):
     data = demo()
-    networks = pair(model, Setting("its own"), depth=3)
+    networks = in_two_rows([(model, Setting("its own"))], depth=3)
     without, controlled = (network.build(data, seed=5) for network in networks)
     assert [network.name for network in networks] == [model.upper(), f"{model.upper()}-SCT"]
+    assert [network.heading for network in networks] == [
+        f"its own\n\n{model.upper()}",
+        f"{model.upper()}-SCT",
+    ]
     assert without.num_layers == controlled.num_layers == 3
     assert without.convs[0].control is None
     assert controlled.convs[0].control is not None
@@ -19,7 +23,7 @@ def test_a_pair_is_without_and_with_control(model):
 
 @pytest.mark.parametrize("setting", [PULLED, GLOROT, IDENTITY])
 def test_settings_reach_the_weights_and_the_training(setting):
-    for network in pair("gcn", setting, depth=2):
+    for network in in_two_rows([("gcn", setting)], depth=2):
         weight = network.build(demo(), seed=0).convs[0].lin.weight
         assert weight.equal(torch.eye(16)) == (setting is IDENTITY)
         config = network.config(3, epochs=7)

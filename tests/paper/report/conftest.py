@@ -1,13 +1,14 @@
 import pytest
+from cells import origin, result
 
 from graphsct.datasets import demo
-from graphsct.files import write_csv, write_json, write_text
-from graphsct.paper.cell import RESULT, Cell, CellSettings, Key, write_cell
+from graphsct.files import write_csv, write_text
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.figures.figure3 import smoothness_maps
 from graphsct.paper.figures.figure4 import gradient_maps
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.tables import build, experiments
-from graphsct.paper.term import Term
+from graphsct.paper.term import Term, TermRun
 from graphsct.training import ModelConfig, TrainConfig
 
 #: Mean accuracies of runs that spread by one point, the second by validation loss.
@@ -28,20 +29,13 @@ def make(key, mean, by_loss):
     model = ModelConfig(key.model, key.control, key.depth or 8, activation=key.activation)
     steps = [-1.5, -1.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.5]
     results = [
-        dict(
-            zip(
-                RESULT,
-                (select, seed, None, (value + step) / 100, 0.8, 0.5, 9, 10, 1.0),
-                strict=True,
-            )
-        )
+        result(value + step, seed, select)
         for select, value in (("val_score", mean), ("val_loss", by_loss))
         if value is not None
         for seed, step in enumerate(steps)
     ]
-    found = {"allowed": {"trials": 20, "seconds": None}, "trials": 20}
     command = f"graphsct reproduce table1 --dataset {key.dataset} <&>"
-    return Cell(key, CellSettings(model, TrainConfig()), found, tuple(results), command)
+    return Cell(key, CellSettings(model, TrainConfig()), origin(), tuple(results), command)
 
 
 def look(depth, seed):
@@ -49,7 +43,7 @@ def look(depth, seed):
     deep, measures = depth == 16, {"dead": 0, "effective_rank": 4.0, "distance": 2.0}
     names = ("with_term", "removed", "frozen", "plain", "shuffled", "base")
     layer = {"layer": 1, "size": depth / 100, "dimensions": depth, "weights": 0.1, "arrives": 1.0}
-    return {
+    values = {
         "seed": seed,
         "split": None,
         "best_epoch": {"with_term": 9, "base": 9},
@@ -65,16 +59,17 @@ def look(depth, seed):
             }
         ],
     }
+    return TermRun.from_dict(values)
 
 
 @pytest.fixture(scope="session")
 def cells(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cells")
     for key, means in CELLS.items():
-        write_cell(folder, make(key, *means))
+        make(key, *means).write(folder)
     for key in list(CELLS)[1:4:2]:
         term = Term(key, make(key, *CELLS[key]).settings, tuple(look(key.depth, s) for s in (0, 1)))
-        write_json(folder / "terms" / f"{key.name}.json", term.to_dict())
+        term.write(folder)
     return folder
 
 

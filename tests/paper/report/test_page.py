@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from graphsct.paper.cell import read_cells
+from graphsct.paper.cell import Cell
 from graphsct.paper.report.page import page
 
 
 @pytest.fixture(scope="module")
 def path(tables, cells, drawings, tmp_path_factory):
     missing = replace(drawings[3], svg=None, why="Citeseer is <not> here")
-    text = page(tables, list(read_cells(cells).values()), [*drawings[:3], missing])
+    text = page(tables, list(Cell.read_all(cells).values()), [*drawings[:3], missing])
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(text, encoding="utf-8")
     return path

@@ -1,6 +1,7 @@
 import pytest
+from cells import result
 
-from graphsct.paper.cell import RESULT, Cell, CellSettings
+from graphsct.paper.cell import Cell, CellSettings
 from graphsct.training import ModelConfig, TrainConfig
 
 
@@ -11,7 +12,7 @@ def make():
     def cell(key, accuracies=(), by_loss=(), depth=None, hidden=64):
         model = ModelConfig(key.model, key.control, key.depth or depth, hidden)
         results = [
-            dict(zip(RESULT, (select, seed, None, value / 100, 0.8, 0.5, 9, 10, 1.0), strict=True))
+            result(value, seed, select)
             for select, values in (("val_score", accuracies), ("val_loss", by_loss))
             for seed, value in enumerate(values)
         ]

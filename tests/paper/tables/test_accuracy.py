@@ -2,8 +2,9 @@ import json
 from dataclasses import replace
 
 import pytest
+from cells import origin
 
-from graphsct.paper.cell import Key, write_cell
+from graphsct.paper.cell import Key
 from graphsct.paper.paper import find_table
 from graphsct.paper.tables import build
 from graphsct.paper.tables.significance import compare, holm
@@ -16,10 +17,10 @@ EQUAL = [80.0, 81.0, 82.0], [80.5, 81.0, 82.0]
 
 @pytest.fixture
 def folder(make, tmp_path):
-    write_cell(tmp_path, make(BASE, LOW, by_loss=[50.0, 51.0]))
-    write_cell(tmp_path, make(SCT, HIGH, by_loss=[40.0, 41.0]))
+    make(BASE, LOW, by_loss=[50.0, 51.0]).write(tmp_path)
+    make(SCT, HIGH, by_loss=[40.0, 41.0]).write(tmp_path)
     for key, runs in zip(SHALLOW, EQUAL, strict=True):
-        write_cell(tmp_path, make(key, runs))
+        make(key, runs).write(tmp_path)
     return tmp_path
 
 
@@ -48,7 +49,7 @@ def test_ours_stands_beside_the_paper(folder):
     [([66.0, 66.1], "above"), ([64.0, 66.0], "agrees"), ([63.0, 63.1], "below"), ([90.0], None)],
 )
 def test_the_verdict_against_the_paper(make, tmp_path, runs, verdict):
-    write_cell(tmp_path, make(BASE, runs))  # printed: 64.9
+    make(BASE, runs).write(tmp_path)  # printed: 64.9
     row = find(build("depth", cells=tmp_path).rows, cell=BASE.name)
     assert row.verdict == verdict
 
@@ -69,8 +70,7 @@ def test_the_verdict_against_its_own_base_is_welch_and_holm(folder):
 def test_a_comparison_with_another_budget_is_told(make, tmp_path):
     def note(trials):
         for key, runs, allowed in ((BASE, LOW, 20), (SCT, HIGH, trials)):
-            found = {"trials": 9, "allowed": {"trials": allowed, "seconds": None}}
-            write_cell(tmp_path, replace(make(key, runs), found=found))
+            replace(make(key, runs), found=origin(allowed)).write(tmp_path)
         table = build("depth", cells=tmp_path)
         assert find(table.rows, cell=SCT.name).gain.same_budget is (trials == 20)
         return any(SCT.name in note for note in table.notes)
@@ -104,7 +104,7 @@ def test_misprints_are_marked_and_explained(tmp_path):
 
 def test_a_depth_that_was_searched_is_told(make, tmp_path):
     key = Key("texas", "gcn", None, None, "leaky_relu")
-    write_cell(tmp_path, make(key, [60.0, 62.0], depth=4))
+    make(key, [60.0, 62.0], depth=4).write(tmp_path)
     table = build("heterophilic", cells=tmp_path)
     row = find(table.rows, cell=key.name)
     assert (row.depth, row.our_depth, row.ours) == (None, 4, 61.0)
@@ -114,8 +114,8 @@ def test_a_depth_that_was_searched_is_told(make, tmp_path):
 
 def test_fixed_activations_are_compared_with_the_base_of_the_main_table(make, tmp_path):
     relu = Key("cora", "gcn", "pooled", 2, "relu")
-    write_cell(tmp_path, make(SHALLOW[0], [60.0, 60.5]))
-    write_cell(tmp_path, make(relu, [80.0, 80.5]))
+    make(SHALLOW[0], [60.0, 60.5]).write(tmp_path)
+    make(relu, [80.0, 80.5]).write(tmp_path)
     row = find(build("activations", cells=tmp_path).rows, cell=relu.name)
     assert row.gain.mean == pytest.approx(20)
     assert row.paper == 81.2

@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from graphsct.files import write_json
-from graphsct.paper.cell import PACKAGED, Key, write_cell
+from graphsct.paper.cell import PACKAGED, Key
 from graphsct.paper.paper import find_table
 from graphsct.paper.tables import build
 
@@ -13,13 +13,17 @@ def row(control, ours, layers=8, width=16):
     return where | dict(ours_ms=ours, pyg_edge_index_ms=9.0, pyg_sparse_ms=8.0, limit_ms=1.0)
 
 
+def write(path, *rows):
+    write_json(path, {"command": "graphsct", "versions": {}, "rows": rows})
+
+
 def find(table, sct):
     (found,) = (r for r in table.rows if (r.dataset, r.model, r.sct) == ("texas", "gcn", sct))
     return found
 
 
 def test_times_and_what_control_costs(tmp_path):
-    write_json(tmp_path / "times" / "time.json", {"rows": [row(None, 2.0), row("pooled", 3.0)]})
+    write(tmp_path / "times" / "time.json", row(None, 2.0), row("pooled", 3.0))
     table = build("time", cells=tmp_path)
     assert len(table.rows) == 20
     without, with_control = find(table, False), find(table, True)
@@ -33,9 +37,9 @@ def test_times_and_what_control_costs(tmp_path):
 
 def test_the_most_accurate_models_are_those_of_the_cells(make, tmp_path):
     key = Key("texas", "gcn", None, None, "leaky_relu")
-    write_cell(tmp_path, make(key, [60.0], depth=4, hidden=32))
-    rows = [row(None, 5.0, layers=2), row(None, 2.5, layers=4, width=32)]
-    write_json(tmp_path / "times" / "time-best.json", {"rows": rows})
+    make(key, [60.0], depth=4, hidden=32).write(tmp_path)
+    rows = row(None, 5.0, layers=2), row(None, 2.5, layers=4, width=32)
+    write(tmp_path / "times" / "time-best.json", *rows)
     found = find(build("time-best", cells=tmp_path), False)
     assert (found.paper, found.ours, found.our_depth) == (7.0, 2.5, 4)
     assert find_table("table3").name == "time-best"

@@ -2,10 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from graphsct.files import write_json
-from graphsct.paper.cell import Cell, CellSettings, Key, write_cell
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.tables import build, experiments
-from graphsct.paper.term import Term
+from graphsct.paper.term import Term, TermRun
 from graphsct.training import ModelConfig, TrainConfig
 
 CORA = Key("cora", "gcn", "pooled", 2)
@@ -28,16 +27,17 @@ def layer(number, size, cosine=None, alive=(0.5, 0.6, 0.7)):
     }
 
 
-def run(seed, accuracy=0.8, removed=0.7):
+def run(seed, accuracy=0.8, removed=0.7, layers=None):
     others = {"frozen": 0.8, "plain": 0.75, "shuffled": 0.5, "base": 0.85}
-    return {
+    values = {
         "seed": seed,
         "split": None,
         "best_epoch": {"with_term": 40, "base": 30},
         "accuracy": {"with_term": accuracy, "removed": removed, **others},
         "changed": {"removed": 0.1, **dict.fromkeys(others, 0.2)},
-        "layers": [layer(1, 0.04, -0.5), layer(2, 0.08)],
+        "layers": layers or [layer(1, 0.04, -0.5), layer(2, 0.08)],
     }
+    return TermRun.from_dict(values)
 
 
 def term(key, *runs):
@@ -49,7 +49,7 @@ def term(key, *runs):
 def made(tmp_path):
     def go(*terms):
         for one in terms:
-            write_json(tmp_path / "terms" / f"{one.key.name}.json", one.to_dict())
+            one.write(tmp_path)
         return build("term", cells=tmp_path)
 
     return go
@@ -90,16 +90,16 @@ def test_features_and_layers(made):
 
 def test_where_all_is_dead_nothing_is_said(made):
     dead = [layer(1, None, alive=(None, None, None))]
-    table = made(term(CORA, {**run(0), "layers": dead}))
+    table = made(term(CORA, run(0, layers=dead)))
     assert (table.rows[0].size, table.rows[0].cosine) == (None, None)
     assert "none is left" in table.to_markdown()
 
 
 def test_settings_that_changed_since_are_told(made, tmp_path):
     one = term(CORA, run(0))
-    write_cell(tmp_path, Cell(CORA, one.settings))
+    Cell(CORA, one.settings).write(tmp_path)
     assert not any("have changed" in note for note in made(one).notes)
-    write_cell(tmp_path, Cell(CORA, replace(one.settings, normalize=True)))
+    Cell(CORA, replace(one.settings, normalize=True)).write(tmp_path)
     assert (
         "The settings of cora-gcn-pooled-2 have changed since its term was measured."
         in made(one).notes

@@ -1,12 +1,13 @@
 from dataclasses import replace
 
 import pytest
+from cells import origin
 
-from graphsct.paper.cell import Key, write_cell
+from graphsct.paper.cell import Key
 from graphsct.paper.tables import build
 
 BASE, SCT = Key("cora", "gcn", None, 16), Key("cora", "gcn", "pooled", 16)  # 64.9, 71.4
-FOUND = {"trials": 4, "allowed": {"trials": 4, "seconds": None, "max_hidden": 32}}
+FOUND = origin(4, max_hidden=32)
 
 
 @pytest.fixture
@@ -14,9 +15,7 @@ def short(make, tmp_path):
     def find(**means):
         for key, mean in ((BASE, means.get("base")), (SCT, means.get("sct"))):
             if mean is not None:
-                write_cell(
-                    tmp_path, replace(make(key, [mean - 0.1, mean, mean + 0.1]), found=FOUND)
-                )
+                replace(make(key, [mean - 0.1, mean, mean + 0.1]), found=FOUND).write(tmp_path)
         table = build("depth", cells=tmp_path)
         parts = [part for part in table.parts if part.title.startswith("Cells below")]
         return {row.cell: row for part in parts for row in part.rows}

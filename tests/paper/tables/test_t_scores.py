@@ -1,7 +1,7 @@
 import pytest
 from scipy import stats
 
-from graphsct.paper.cell import Key, write_cell
+from graphsct.paper.cell import Key
 from graphsct.paper.tables import build
 
 BASE, SCT = Key("cora", "gcn", None, 2), Key("cora", "gcn", "pooled", 2)
@@ -10,8 +10,8 @@ WITHOUT, WITH = [80.0, 81.0, 82.5], [81.0, 83.0, 82.0]
 
 @pytest.fixture
 def table(make, tmp_path):
-    write_cell(tmp_path, make(BASE, WITHOUT))
-    write_cell(tmp_path, make(SCT, WITH))
+    make(BASE, WITHOUT).write(tmp_path)
+    make(SCT, WITH).write(tmp_path)
     return build("t-tests", cells=tmp_path)
 
 

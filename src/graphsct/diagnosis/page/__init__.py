@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from graphsct import __version__
@@ -11,13 +12,14 @@ from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.curves import curves
 from graphsct.diagnosis.page.history import history
 from graphsct.diagnosis.page.maps import heat_maps
-from graphsct.diagnosis.tables import ResultRow, effect_table, layer_table
+from graphsct.diagnosis.tables import LayerRow, ResultRow, effect_table, layer_table
 from graphsct.diagnosis.verdict import Finding, span
 from graphsct.diagnosis.words import MEANINGS, size, trained
 from graphsct.pages import render
 from graphsct.pages.tables import Table
+from graphsct.plotting.interactive import Drawn
 
-__all__ = ["inside", "page", "pretty"]
+__all__ = ["FindingView", "Inside", "inside", "page", "pretty"]
 
 
 def page(found: Diagnosis) -> str:
@@ -40,16 +42,39 @@ def page(found: Diagnosis) -> str:
     )
 
 
-def inside(found: Diagnosis, heading: str) -> dict[str, Any]:
-    """Return the parts of a page about one model, under its heading."""
-    return {
-        "heading": heading,
-        "found": found,
-        "findings": [_finding(finding, len(found.layers)) for finding in found.findings],
-        "maps": heat_maps(found),
-        "curves": curves(found),
-        "table": layer_table(found, heading),
-    }
+@dataclass(frozen=True)
+class FindingView:
+    """A finding in words; ``strip`` marks the layers that have it."""
+
+    kind: str
+    where: str
+    strip: list[bool]
+    evidence: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The parts of a page about one model, under its heading."""
+
+    heading: str
+    found: Diagnosis
+    findings: list[FindingView]
+    maps: list[Drawn]
+    curves: list[Drawn]
+    table: Table[LayerRow]
+
+
+def inside(found: Diagnosis, heading: str) -> Inside:
+    """Return the parts of a page about one model."""
+    return Inside(
+        heading,
+        found,
+        [_finding(finding, len(found.layers)) for finding in found.findings],
+        heat_maps(found),
+        curves(found),
+        layer_table(found, heading),
+    )
 
 
 def pretty(values: Any) -> str:
@@ -57,14 +82,14 @@ def pretty(values: Any) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _finding(finding: Finding, depth: int) -> dict[str, Any]:
-    return {
-        "kind": finding.kind,
-        "where": span(finding.layers),
-        "strip": [number in finding.layers for number in range(1, depth + 1)],
-        "evidence": finding.evidence,
-        "meaning": MEANINGS[finding.kind],
-    }
+def _finding(finding: Finding, depth: int) -> FindingView:
+    return FindingView(
+        finding.kind,
+        span(finding.layers),
+        [number in finding.layers for number in range(1, depth + 1)],
+        finding.evidence,
+        MEANINGS[finding.kind],
+    )
 
 
 def _measured(effects: Table[ResultRow] | None) -> dict[str, str]:

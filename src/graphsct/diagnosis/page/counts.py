@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 from graphsct.diagnosis.card import GraphCard
 from graphsct.plotting.interactive import BLUE, Drawn, layout, log_axis
 
-__all__ = ["card_view"]
+__all__ = ["CardView", "card_view"]
 
 
-def card_view(card: GraphCard) -> dict[str, Any]:
-    """Return facts by name, and figures of degrees and components."""
+class CardView(NamedTuple):
+    """Facts by name, and figures of degrees and components."""
+
+    facts: dict[str, str]
+    figures: list[Drawn]
+
+
+def card_view(card: GraphCard) -> CardView:
+    """Return a card as a page shows it; components are drawn if their sizes differ."""
     drawn = [
         _counts("Neighbours of a node", "neighbours", "nodes", card.degrees),
         _counts("Nodes of a component", "nodes", "components", card.sizes),
     ]
-    return {
-        "facts": _facts(card),
-        "figures": drawn if len(card.sizes) > 1 else drawn[:1],
-    }
+    return CardView(_facts(card), drawn if len(card.sizes) > 1 else drawn[:1])
 
 
 def _facts(card: GraphCard) -> dict[str, str]:

@@ -24,6 +24,10 @@ from graphsct.plotting.interactive import (
 __all__ = ["curves"]
 
 _SHADE = "rgba(213, 74, 40, 0.16)"
+#: Looks of the most important curve of a figure, of one beside it, and of a third.
+_MAIN: Figure = {"colour": BLUE}
+_SIDE: Figure = {"colour": GREY, "dash": "dot", "mark": "diamond"}
+_THIRD: Figure = {"colour": ORANGE, "dash": "dash", "mark": "square"}
 
 
 def curves(found: Diagnosis) -> list[Drawn]:
@@ -128,89 +132,76 @@ def _reach(found: Diagnosis) -> Figure | None:
     }
 
 
+def _line(found: Diagnosis, name: str, measure: str, look: Figure) -> Figure:
+    """Return a measure by layer, for a logarithmic axis."""
+    return curve(_numbers(found), positive(_values(found, measure)), name, **look)
+
+
+def _values(found: Diagnosis, measure: str) -> list[float]:
+    return [getattr(layer, measure) for layer in found.layers]
+
+
 def _rank(found: Diagnosis) -> Drawn:
-    x, layers = _numbers(found), found.layers
-    rank = [layer.effective_rank for layer in layers]
-    live = [layer.channels - len(layer.dead) for layer in layers]
-    widest = max(layer.channels for layer in layers)
+    live = [layer.channels - len(layer.dead) for layer in found.layers]
+    widest = max(_values(found, "channels"))
     traces = [
-        curve(x, positive(live), "live dimensions", GREY, dash="dot", mark="diamond"),
-        curve(x, positive(rank), "effective rank", BLUE),
-        curve(
-            x,
-            positive([layer.contrast_rank for layer in layers]),
-            "of what tells nodes apart",
-            ORANGE,
-            dash="dash",
-            mark="square",
-        ),
+        curve(_numbers(found), positive(live), "live dimensions", **_SIDE),
+        _line(found, "effective rank", "effective_rank", _MAIN),
+        _line(found, "of what tells nodes apart", "contrast_rank", _THIRD),
     ]
     return Drawn(
         "Effective rank",
         _figure(traces, log_axis([1, widest], range=[-0.05, math.log10(1.1 * widest)])),
-        _says("Effective rank", rank),
+        _says("Effective rank", _values(found, "effective_rank")),
         "The number of directions in which nodes differ. A rank of 1 leaves one number per node.",
     )
 
 
 def _distance(found: Diagnosis) -> Drawn:
-    x, layers = _numbers(found), found.layers
-    distance = [layer.distance for layer in layers]
-    share = [layer.relative_distance for layer in layers]
-    contrast = [layer.contrast for layer in layers]
     traces = [
-        curve(x, positive(distance), "distance", GREY, dash="dot", mark="diamond"),
-        curve(x, positive(share), "over the norm", BLUE),
-        curve(x, positive(contrast), "contrast", ORANGE, dash="dash", mark="square"),
+        _line(found, "distance", "distance", _SIDE),
+        _line(found, "over the norm", "relative_distance", _MAIN),
+        _line(found, "contrast", "contrast", _THIRD),
     ]
     return Drawn(
         "Distance to the eigenspace",
         _log(traces),
-        _says("Distance to the eigenspace over the norm", share),
+        _says("Distance to the eigenspace over the norm", _values(found, "relative_distance")),
         "Contrast: the share of the norm that tells the nodes of a component apart, without "
         "constants.",
     )
 
 
 def _energy(found: Diagnosis) -> Drawn:
-    x, layers = _numbers(found), found.layers
-    energy = [layer.normalized_dirichlet_energy for layer in layers]
-    plain = [layer.dirichlet_energy for layer in layers]
     traces = [
-        curve(x, positive(plain), "plain", GREY, dash="dot", mark="diamond"),
-        curve(x, positive(energy), "normalized", BLUE),
+        _line(found, "plain", "dirichlet_energy", _SIDE),
+        _line(found, "normalized", "normalized_dirichlet_energy", _MAIN),
     ]
     return Drawn(
         "Dirichlet energy",
         _log(traces),
-        _says("Normalized Dirichlet energy", energy),
+        _says("Normalized Dirichlet energy", _values(found, "normalized_dirichlet_energy")),
         "How much neighbours differ; the normalized energy does not depend on the scale.",
     )
 
 
 def _norm(found: Diagnosis) -> Drawn:
-    x, layers = _numbers(found), found.layers
-    norm, entry = [layer.norm for layer in layers], [layer.size for layer in layers]
-    traces = [
-        curve(x, positive(norm), "norm", BLUE),
-        curve(x, positive(entry), "of an entry", GREY, dash="dot", mark="diamond"),
-    ]
+    traces = [_line(found, "norm", "norm", _MAIN), _line(found, "of an entry", "size", _SIDE)]
     return Drawn(
         "Feature norm",
         _log(traces),
-        _says("Norm of the features", norm),
+        _says("Norm of the features", _values(found, "norm")),
         f"Of an entry: root of the mean square; below {found.thresholds.faded:g} a layer counts as "
         "faded.",
     )
 
 
 def _gradient(found: Diagnosis) -> Drawn:
-    x = _numbers(found)
-    norms = [layer.gradient_norm for layer in found.layers]
+    norms = _values(found, "gradient_norm")
     limit = found.thresholds.gradient * norms[-1]
     line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": limit, "y1": limit}
     line["line"] = {"color": GREY, "width": 1.5, "dash": "dash"}
-    traces = [curve(x, positive(norms), "gradient", BLUE)]
+    traces = [_line(found, "gradient", "gradient_norm", _MAIN)]
     return Drawn(
         "Gradient norm",
         _log(traces, limit or math.inf, shapes=[line] if limit else []),

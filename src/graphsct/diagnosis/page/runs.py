@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphsct import __version__
 from graphsct.diagnosis.builders import load_weights
@@ -20,7 +20,7 @@ from graphsct.errors import GraphsctError
 from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages import render
-from graphsct.plotting.interactive import share_scales
+from graphsct.plotting.interactive import Drawn, share_scales
 from graphsct.training.checkpoint import WEIGHTS, saving
 from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE
@@ -69,6 +69,13 @@ def best_run(results: Results) -> Run | None:
     return min(results.finished, key=lambda run: rank(run.val_score, run.val_loss), default=None)
 
 
+class History(NamedTuple):
+    """The history of a model's runs, under its heading."""
+
+    heading: str
+    history: list[Drawn]
+
+
 def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str]) -> str:
     """Return everything about the runs on one page, the verdict on top.
 
@@ -82,11 +89,11 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
     pairs = list(zip(names, looks, strict=True))
     parts = [inside(look, name) for name, look in pairs if isinstance(look, Diagnosis)]
     histories = [
-        {"heading": name, "history": history(part.runs)}
-        for part, name in zip(found.parts, names, strict=True)
+        History(name, history(part.runs)) for part, name in zip(found.parts, names, strict=True)
     ]
-    for several, which in ((parts, "maps"), (parts, "curves"), (histories, "history")):
-        for drawn in zip(*(part[which] for part in several), strict=True):
+    maps, lines = [part.maps for part in parts], [part.curves for part in parts]
+    for drawings in (maps, lines, [one.history for one in histories]):
+        for drawn in zip(*drawings, strict=True):
             share_scales([one.figure for one in drawn])
     return render(
         "trained.html",

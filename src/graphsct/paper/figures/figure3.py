@@ -22,7 +22,7 @@ from graphsct.paper.figures.networks import (
     IDENTITY,
     PULLED,
     Network,
-    pair,
+    in_two_rows,
 )
 from graphsct.plotting.heat_map import DEAD, HeatMap, draw_grid, hatched_patch
 from graphsct.plotting.saving import to_columns
@@ -39,7 +39,7 @@ __all__ = ["LayerMap", "SmoothnessMaps", "draw", "smoothness_maps"]
 
 Array = npt.NDArray[np.float64]
 
-_SETTINGS = (PULLED, GLOROT, IDENTITY)
+_COLUMNS = tuple(("gcn", setting) for setting in (PULLED, GLOROT, IDENTITY))
 _SMALLEST = 1e-20  # the smallest norm on the axis
 
 
@@ -74,9 +74,7 @@ class SmoothnessMaps:
         """Return one row per dimension of a layer."""
         rows = [
             {
-                "model": found.network.name,
-                "start": found.network.setting.init,
-                "conv_weight_decay": found.network.setting.decay,
+                **found.network.facts,
                 "test_score": found.test_score,
                 "layer": layer,
                 "dimension": dimension,
@@ -103,8 +101,7 @@ def smoothness_maps(
         epochs: maximum number of epochs of a run
     """
     data = datasets.load(DATA) if data is None else data
-    pairs = [pair("gcn", setting, depth) for setting in _SETTINGS]
-    networks = [network for row in zip(*pairs, strict=True) for network in row]
+    networks = in_two_rows(_COLUMNS, depth)
     models = [network.build(data, seed) for network in networks]
     configs = [network.config(seed, select="val_score", epochs=epochs) for network in networks]
     with Progress(len(models), epochs, "network") as progress:
@@ -141,7 +138,7 @@ def draw(data: SmoothnessMaps) -> Figure:
 
     canvas, grid = draw_grid(
         [HeatMap(found.smoothness, found.dead) for found in data.maps],
-        [_title(found, above=place < len(_SETTINGS)) for place, found in enumerate(data.maps)],
+        [f"{found.network.heading}: test {100 * found.test_score:.1f} %" for found in data.maps],
         Normalize(0, 1),
         size=(11, 11),
         ticks=[0, 0.2, 0.4, 0.6, 0.8, 1],
@@ -162,11 +159,6 @@ def draw(data: SmoothnessMaps) -> Figure:
         ncols=2,
     )
     return canvas
-
-
-def _title(found: LayerMap, *, above: bool) -> str:
-    heading = f"{found.network.setting.title}\n\n" if above else ""
-    return f"{heading}{found.network.name}: test {100 * found.test_score:.1f} %"
 
 
 def _draw_sizes(beside: Axes, found: LayerMap, largest: float) -> None:

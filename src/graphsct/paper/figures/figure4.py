@@ -23,7 +23,7 @@ from graphsct.paper.figures.networks import (
     PULLED,
     Network,
     Setting,
-    pair,
+    in_two_rows,
 )
 from graphsct.plotting.heat_map import HeatMap, draw_grid, hatched_patch
 from graphsct.plotting.saving import to_columns
@@ -60,9 +60,7 @@ class GradientMaps:
         """Return one row per layer and epoch."""
         rows = [
             {
-                "model": found.network.name,
-                "start": found.network.setting.init or "own",
-                "conv_weight_decay": found.network.setting.decay,
+                **found.network.facts,
                 "epoch": epoch,
                 "layer": layer,
                 "jacobian_norm": found.norms[epoch, layer],
@@ -88,8 +86,7 @@ def gradient_maps(
     from rich.progress import track
 
     data = datasets.load(DATA) if data is None else data
-    pairs = [pair(model, setting, depth) for model, setting in _COLUMNS]
-    networks = [network for row in zip(*pairs, strict=True) for network in row]
+    networks = in_two_rows(_COLUMNS, depth)
     console = Console(stderr=True)
     steps = track(
         networks, "network", console=console, transient=True, disable=not console.is_terminal
@@ -130,13 +127,9 @@ def draw(data: GradientMaps) -> Figure:
     """Draw networks without control above and with control below, one column per model."""
     from matplotlib.colors import LogNorm
 
-    above = len(_COLUMNS)
     canvas, grid = draw_grid(
         [HeatMap(found.norms.T.clip(_RANGE[0]), found.norms.T == 0) for found in data.maps],
-        [
-            f"{found.network.setting.title}\n\n" * (place < above) + found.network.name
-            for place, found in enumerate(data.maps)
-        ],
+        [found.network.heading for found in data.maps],
         LogNorm(*_RANGE),
         size=(12, 9),
         extend="both",

@@ -6,6 +6,7 @@ weights nor the weight decay. Both decide the figures of GCN, so GCN is shown in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from graphsct.nn import MODELS
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
-__all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "WIDTH", "Network", "Setting", "pair"]
+__all__ = ["DATA", "DEPTH", "GLOROT", "IDENTITY", "PULLED", "Network", "Setting", "in_two_rows"]
 
 DATA = "citeseer"
 DEPTH, WIDTH = 32, 16
@@ -48,6 +49,18 @@ class Network:
         """Its name in the paper."""
         return self.model.title + "-SCT" * (self.model.control is not None)
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The columns that tell it from others in the data of a figure."""
+        start, decay = self.setting.init or "own", self.setting.decay
+        return {"model": self.name, "start": start, "conv_weight_decay": decay}
+
+    @property
+    def heading(self) -> str:
+        """The title of its map; a network without control, in the upper row, names the setting."""
+        above = f"{self.setting.title}\n\n" if self.model.control is None else ""
+        return above + self.name
+
     def build(self, data: Any, seed: int) -> torch.nn.Module:
         """Return a new network with the first weights of a seed."""
         with seeded(seed):
@@ -58,13 +71,10 @@ class Network:
         return TrainConfig(seed=seed, conv_weight_decay=self.setting.decay, **options)
 
 
-def pair(model: str, setting: Setting, depth: int = DEPTH) -> tuple[Network, Network]:
-    """Return a model without and with smoothness control."""
-    without, controlled = (
-        Network(
-            ModelConfig(model=model, control=control, depth=depth, hidden=WIDTH, init=setting.init),
-            setting,
-        )
-        for control in (None, MODELS[model].default_control)
-    )
-    return without, controlled
+def in_two_rows(columns: Sequence[tuple[str, Setting]], depth: int = DEPTH) -> list[Network]:
+    """Return the models of all columns without smoothness control, then those with it."""
+    controls = [None] * len(columns) + [MODELS[model].default_control for model, _ in columns]
+    return [
+        Network(ModelConfig(model, control, depth, WIDTH, init=setting.init), setting)
+        for (model, setting), control in zip([*columns, *columns], controls, strict=True)
+    ]

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from graphsct.files import write_text
-from graphsct.paper.cell import PACKAGED, read_cells
+from graphsct.paper.cell import PACKAGED, Cell
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.report.markdown import write_markdown
 from graphsct.paper.report.page import page
@@ -37,7 +37,7 @@ def write_report(
     """
     tables = {name: build(name, cells=cells, root=root) for name in experiments()}
     drawings = list(find_drawings(figures))
-    write_text(out, page(tables, list(read_cells(cells).values()), drawings))
+    write_text(out, page(tables, list(Cell.read_all(cells).values()), drawings))
     written = [out]
     if markdown is not None:
         written += write_markdown(markdown, tables, drawings)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphsct import __version__
 from graphsct.pages import render
 from graphsct.pages.tables import Column, Table
-from graphsct.paper.cell import Cell
+from graphsct.paper.cell import Cell, Result
 from graphsct.paper.paper import MODELS
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import CLAIMED, breakdown
@@ -62,28 +61,13 @@ def _describe(cell: Cell) -> dict[str, Any]:
         "title": f"{key.dataset}, {MODELS[key.model]}, control {key.control or 'none'}{layers}",
         "command": cell.command,
         "settings": json.dumps(settings, indent=2),
-        "found": None if cell.found is None else json.dumps(cell.found, indent=2),
+        "found": None if cell.found is None else cell.found.to_json(indent=2),
         "versions": None if cell.versions is None else json.dumps(cell.versions, indent=2),
-        "runs": Table(f"Runs of {key.name}", _RUNS, tuple(_Run(**run) for run in cell.results)),
+        "runs": Table(f"Runs of {key.name}", _RUNS, cell.results),
     }
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A run of a cell, as it is stored."""
-
-    select: str
-    seed: int
-    split: int | None
-    test_score: float
-    val_score: float
-    val_loss: float
-    best_epoch: int
-    epochs: int
-    seconds: float
-
-
-_RUNS: tuple[Column[_Run], ...] = (
+_RUNS: tuple[Column[Result], ...] = (
     Column("epoch selected by", lambda run: Criterion(run.select).title, right=False),
     Column("seed", "{seed:d}"),
     Column("split", "{split:d}"),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from graphsct.pages.tables import Table
 from graphsct.paper.paper import DATASETS, MODELS
 from graphsct.paper.tables.rows import AccuracyRow, Gain
-from graphsct.plotting.interactive import BLUE, MARGIN, ORANGE, Figure
+from graphsct.plotting.interactive import BLUE, MARGIN, ORANGE, Figure, curve
 
 __all__ = ["BASE", "SCT", "depth_plots", "gain_plots"]
 
 BASE, SCT = ORANGE, BLUE
-_MARKS = {False: "circle", True: "square"}
 
 
 def depth_plots(table: Table[AccuracyRow]) -> dict[str, Figure]:
@@ -43,35 +43,45 @@ def _depth_plot(rows: list[AccuracyRow]) -> Figure:
 
 
 def _printed(rows: list[AccuracyRow], sct: bool) -> Figure:
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "paper, SCT" if sct else "paper, no SCT",
-        "x": [str(row.depth) for row in rows],
-        "y": [row.paper for row in rows],
-        "line": {"color": _colour(sct), "dash": "dot", "width": 1.5},
-        "marker": {"symbol": f"{_MARKS[sct]}-open", "size": 9},
-        "hovertemplate": "%{y:.1f}",
-    }
+    y, look = [row.paper for row in rows], {"dash": "dot", "width": 1.5}
+    return _trace("paper", rows, y, sct, look, "-open", hover="%{y:.1f}")
 
 
 def _ours(rows: list[AccuracyRow], sct: bool) -> Figure:
     """Means with their 95% intervals, which a single run does not have."""
     known = [(row.ours, row.low, row.high) for row in rows if row.ours is not None]
-    above = [0 if high is None else high - ours for ours, _, high in known]
-    below = [0 if low is None else ours - low for ours, low, _ in known]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "ours, SCT" if sct else "ours, no SCT",
-        "x": [str(row.depth) for row in rows],
-        "y": [row.ours for row in rows],
-        "customdata": [[row.std, row.n] for row in rows],
-        "error_y": {"array": above, "arrayminus": below, "symmetric": False, "thickness": 1.5},
-        "line": {"color": _colour(sct), "width": 2.5},
-        "marker": {"symbol": _MARKS[sct], "size": 9},
-        "hovertemplate": "%{y:.1f} ± %{customdata[0]:.1f}, %{customdata[1]} runs",
-    }
+    return _trace(
+        "ours",
+        rows,
+        [row.ours for row in rows],
+        sct,
+        {"width": 2.5},
+        hover="%{y:.1f} ± %{customdata[0]:.1f}, %{customdata[1]} runs",
+        customdata=[[row.std, row.n] for row in rows],
+        error_y=_bars(
+            [0 if low is None else ours - low for ours, low, _ in known],
+            [0 if high is None else high - ours for ours, _, high in known],
+        ),
+    )
+
+
+def _trace(
+    whose: str,
+    rows: list[AccuracyRow],
+    y: Sequence[float | None],
+    sct: bool,
+    line: Figure,
+    kind: str = "",
+    **more: Any,
+) -> Figure:
+    colour, mark = (SCT, "square") if sct else (BASE, "circle")
+    more |= {"line": {"color": colour, **line}, "marker": {"symbol": mark + kind, "size": 9}}
+    name = f"{whose}, SCT" if sct else f"{whose}, no SCT"
+    return curve([str(row.depth) for row in rows], y, name, colour, **more)
+
+
+def _bars(below: list[float], above: list[float]) -> Figure:
+    return {"array": above, "arrayminus": below, "symmetric": False, "thickness": 1.5}
 
 
 def gain_plots(tables: Iterable[Table[AccuracyRow]]) -> dict[str, Figure]:
@@ -94,12 +104,9 @@ def _gain_plot(pairs: list[tuple[AccuracyRow, Gain]]) -> Figure:
         "x": [gain.mean for gain in gains],
         "y": names,
         "customdata": [[gain.low, gain.high, gain.verdict] for gain in gains],
-        "error_x": {
-            "array": [gain.high - gain.mean for gain in gains],
-            "arrayminus": [gain.mean - gain.low for gain in gains],
-            "symmetric": False,
-            "thickness": 1.5,
-        },
+        "error_x": _bars(
+            [gain.mean - gain.low for gain in gains], [gain.high - gain.mean for gain in gains]
+        ),
         "marker": {"color": SCT, "symbol": "square", "size": 8},
         "hovertemplate": "%{x:+.1f} [%{customdata[0]:+.1f}, %{customdata[1]:+.1f}], "
         "%{customdata[2]}",
@@ -133,7 +140,3 @@ def _name(row: AccuracyRow) -> str:
     """The model, its layers, and SReLU, which some pairs have besides the usual activation."""
     parts = [MODELS[row.model], row.depth, "SReLU" if row.activation == "srelu" else None]
     return " ".join(str(part) for part in parts if part)
-
-
-def _colour(sct: bool) -> str:
-    return SCT if sct else BASE

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.pages.tables import Column, Field, Table
-from graphsct.paper.cell import Cell, Key, read_cells
+from graphsct.paper.cell import Cell, Key
 from graphsct.paper.keys import base_of, key_of
 from graphsct.paper.paper import PaperCell, PaperTable
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
@@ -48,7 +48,7 @@ class Accuracy(TrainedExperiment):
 
     def build(self, cells: Path, root: Root) -> Table[AccuracyRow]:
         """Build the table; cells without runs say so."""
-        printed, ours = self.printed, read_cells(cells)
+        printed, ours = self.printed, Cell.read_all(cells)
         rows = _rows(printed, ours, "val_score")
         by_loss = tuple(row for row in _rows(printed, ours, "val_loss") if row.n)
         columns = _columns(printed)
@@ -90,7 +90,7 @@ def _row(
     key, paper = key_of(cell), _value(cell)
     ours = cells.get(key)
     runs = [] if ours is None else ours.accuracies(select)
-    valid = [] if ours is None else [100 * run["val_score"] for run in ours.runs(select)]
+    valid = [] if ours is None else [100 * run.val_score for run in ours.runs(select)]
     low, high = interval(runs) or (None, None)
     mean = statistics.fmean(runs) if runs else None
     return AccuracyRow.of(
@@ -109,8 +109,8 @@ def _row(
         missing=None if runs else _missing(key),
         our_depth=None if ours is None else ours.settings.model.depth,
         our_hidden=None if ours is None else ours.settings.model.hidden,
-        our_trials=None if ours is None or ours.found is None else ours.found["trials"],
-        our_limit=None if ours is None else (ours.allowed or {}).get("max_hidden"),
+        our_trials=None if ours is None or ours.found is None else ours.found.trials,
+        our_limit=None if ours is None or ours.allowed is None else ours.allowed.limit,
         validation=statistics.fmean(valid) if valid else None,
         gain=gain,
         paper_gain=paper_gain,
@@ -135,7 +135,7 @@ def _against(paper: float, low: float, high: float) -> str:
 def _difference(ours: Cell, base: Cell, select: str) -> Difference | None:
     """Compare runs on the ten splits of a data set in pairs; others are independent."""
     mine, others = ours.runs(select), base.runs(select)
-    places = [[(run["seed"], run["split"]) for run in runs] for runs in (mine, others)]
+    places = [[(run.seed, run.split) for run in runs] for runs in (mine, others)]
     paired = places[0] == places[1] and all(split is not None for _, split in places[0])
     test = compare_pairs if paired else compare
     return test(ours.accuracies(select), base.accuracies(select))

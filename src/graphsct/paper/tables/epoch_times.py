@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from graphsct.pages.tables import Column, Table
-from graphsct.paper.cell import read_cells
+from graphsct.paper.cell import Cell
 from graphsct.paper.paper import PaperCell
 from graphsct.paper.tables.experiment import PaperExperiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL, PrintedRow
-from graphsct.paper.times import find_time, measure_times, read_times
+from graphsct.paper.times import EpochTime, find_time, measure_times, read_times
 
 __all__ = ["EXPERIMENTS", "EpochTimes", "TimeRow"]
 
@@ -68,7 +67,7 @@ class EpochTimes(PaperExperiment):
     def build(self, cells: Path, root: Root) -> Table[TimeRow]:
         """Build the table; the settings of cells say how deep and wide the best models are."""
         printed = self.printed
-        known, measured = {**read_cells(), **read_cells(cells)}, read_times(printed, cells)
+        known, measured = {**Cell.read_all(), **Cell.read_all(cells)}, read_times(printed, cells)
         rows = [_row(cell, find_time(cell, known, measured)) for cell in printed.cells]
         bases = {(row.dataset, row.model): row for row in rows if not row.sct}
         return self.table(_COLUMNS, [_with_cost(row, bases) for row in rows], _NOTES)
@@ -76,28 +75,27 @@ class EpochTimes(PaperExperiment):
     def run(self, request: Request) -> bool:
         """Measure the missing times, and report each."""
         limit = _SECONDS if request.seconds is None else request.seconds
-        cells = {**read_cells(), **read_cells(request.out)}
+        cells = {**Cell.read_all(), **Cell.read_all(request.out)}
         for row in measure_times(
             self.printed, cells, load=request.load, out=request.out, seconds=limit
         ):
-            name = f"{row['data']}-{row['model']}-{row['control'] or 'none'}"
-            request.say(f"{name}: {row['ours_ms']:.2f} ms an epoch")
+            request.say(f"{row.name}: {row.ours_ms:.2f} ms an epoch")
         return True
 
 
 EXPERIMENTS = (EpochTimes("time"), EpochTimes("time-best"))
 
 
-def _row(cell: PaperCell, found: Mapping[str, Any] | None) -> TimeRow:
+def _row(cell: PaperCell, found: EpochTime | None) -> TimeRow:
     row = TimeRow.of(cell, paper=round(float(cell.value or 0) * _MILLISECONDS[cell.quantity], 6))
     if found is None:
         return row
     return replace(
         row,
-        ours=found["ours_ms"],
-        pyg=min(found["pyg_edge_index_ms"], found["pyg_sparse_ms"]),
-        our_depth=found["layers"],
-        our_hidden=found["width"],
+        ours=found.ours_ms,
+        pyg=min(found.pyg_edge_index_ms, found.pyg_sparse_ms),
+        our_depth=found.case.layers,
+        our_hidden=found.case.width,
         missing=None,
     )
 

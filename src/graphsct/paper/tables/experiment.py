@@ -16,11 +16,12 @@ from graphsct import datasets
 from graphsct.datasets.load import is_here
 from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
-from graphsct.paper.cell import read_cells
+from graphsct.paper.cell import Cell
 from graphsct.paper.estimate import estimate
 from graphsct.paper.keys import Choice
 from graphsct.paper.paper import PaperTable, find_table
-from graphsct.paper.reproduce import Budget, CellOutcome, Loader, is_done, run_cells
+from graphsct.paper.reproduce import Budget, Effort, Loader, is_done, run_cells
+from graphsct.paper.workplace import CellOutcome
 from graphsct.training.metrics import METRICS
 
 __all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment"]
@@ -28,9 +29,9 @@ __all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperimen
 Root = str | os.PathLike[str] | None
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request to run cells; ``None`` leaves a choice to the experiment.
+@dataclass(frozen=True, kw_only=True)
+class Request(Effort):
+    """A request to run cells, with the effort of searches; ``seconds`` may also limit a timing.
 
     Args:
         choice: the cells to run
@@ -38,13 +39,7 @@ class Request:
         work: folder of searches and runs in progress
         root: folder with the raw files of data sets
         say: called with a line about each result
-        seeds: runs of each cell
-        trials: trials of a search for new settings, without which stored settings are used
-        seconds: time after which a search starts no further trial, or time of one timing
-        max_hidden: the most channels that a search tries
-        workers: processes that share the trials
-        ray: address of a Ray cluster that starts them
-        finalists: best trials that are repeated before one is chosen
+        seeds: runs of each cell, ``None`` for as many as the experiment usually has
     """
 
     choice: Choice
@@ -53,12 +48,6 @@ class Request:
     root: Path | None
     say: Callable[[str], None]
     seeds: int | None = None
-    trials: int | None = None
-    seconds: float | None = None
-    max_hidden: int | None = None
-    workers: int = 1
-    ray: str | None = None
-    finalists: int = 0
 
     @cached_property
     def load(self) -> Loader:
@@ -149,11 +138,10 @@ class TrainedExperiment(PaperExperiment):
         """Run the missing cells, and report on each."""
         printed, say, out = self.printed, request.say, request.out
         keys = request.choice.keys(printed)
-        names = {field.name for field in fields(Budget)} - {"seeds"}
-        options = {name: getattr(request, name) for name in names}
+        options = {field.name: getattr(request, field.name) for field in fields(Effort)}
         budget = Budget(seeds=request.seeds or 10, **options)
-        there = read_cells(out)
-        known = {**read_cells(), **there}
+        there = Cell.read_all(out)
+        known = {**Cell.read_all(), **there}
         todo = [key for key in keys if not is_done(there.get(key), budget)]
         # Ogbn-arxiv is too large to be downloaded unasked.
         absent = [k for k in todo if k.dataset == "arxiv" and not is_here("arxiv", request.root)]
@@ -181,16 +169,16 @@ class TrainedExperiment(PaperExperiment):
         for number, outcome in enumerate(outcomes, start=1):
             spent = _duration(time.perf_counter() - started)
             say(f"[{number}/{len(todo)}, {spent}] {_line(outcome)}")
-            good = good and outcome.cell is not None
+            good = good and outcome.stored is not None
         return good
 
 
-def _line(outcome: CellOutcome) -> str:
-    if outcome.cell is None:
+def _line(outcome: CellOutcome[Cell]) -> str:
+    if outcome.stored is None:
         return f"{outcome.key.name}: failed: {outcome.reason}"
     parts = []
-    for rule in dict.fromkeys(run["select"] for run in outcome.cell.results):
-        shares = [run["test_score"] for run in outcome.cell.runs(rule)]
+    for rule in dict.fromkeys(run.select for run in outcome.stored.results):
+        shares = [run.test_score for run in outcome.stored.runs(rule)]
         parts.append(f"{METRICS['accuracy'].show(shares)} ({len(shares)} runs, {rule})")
     return f"{outcome.key.name}: {', '.join(parts)}"
 

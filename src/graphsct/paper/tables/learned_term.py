@@ -10,14 +10,14 @@ from typing import Any
 
 from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
-from graphsct.paper.cell import read_cells
+from graphsct.paper.cell import Cell
 from graphsct.paper.keys import Choice
 from graphsct.paper.paper import DATASETS, MODELS
-from graphsct.paper.probe import INSTEAD, NETWORKS
+from graphsct.paper.probed import INSTEAD, NETWORKS, FeatureMeasures, LayerTerm, Probed
 from graphsct.paper.tables.experiment import Experiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL
 from graphsct.paper.tables.significance import compare_pairs
-from graphsct.paper.term import Term, measure_terms, read_terms
+from graphsct.paper.term import Term, measure_terms
 
 __all__ = ["EXPERIMENTS", "Change", "FeatureMedians", "LearnedTerm", "TermRow"]
 
@@ -44,7 +44,7 @@ class Change:
     changed: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FeatureMedians:
     """Medians of the features.
 
@@ -220,8 +220,8 @@ class LearnedTerm(Experiment):
 
     def build(self, cells: Path, root: Root) -> Table[TermRow]:
         """Build the table, and say which cells have other settings by now."""
-        ours = read_cells(cells)
-        terms = sorted(read_terms(cells).values(), key=_place)
+        ours = Cell.read_all(cells)
+        terms = sorted(Term.read_all(cells).values(), key=_place)
         old = [t.key.name for t in terms if t.key in ours and ours[t.key].settings != t.settings]
         notes = [
             *_NOTES,
@@ -243,7 +243,7 @@ class LearnedTerm(Experiment):
         """Measure the missing terms, and report on each."""
         cells = [
             cell
-            for key, cell in {**read_cells(), **read_cells(request.out)}.items()
+            for key, cell in {**Cell.read_all(), **Cell.read_all(request.out)}.items()
             if key.control
             and not cell.borrowed
             and request.choice.takes(key.dataset, key.model, True, key.depth)
@@ -258,9 +258,9 @@ class LearnedTerm(Experiment):
             cells, request.seeds or _SEEDS, load=request.load, out=request.out, work=request.work
         )
         for number, measured in enumerate(terms, start=1):
-            what = "measured" if measured.term else f"failed: {measured.reason}"
+            what = "measured" if measured.stored else f"failed: {measured.reason}"
             request.say(f"[{number}/{len(cells)}] {measured.key.name}: {what}")
-            good = good and measured.term is not None
+            good = good and measured.stored is not None
         return good
 
     def nothing_left(self, choice: Choice, cells: Path) -> ExperimentError:
@@ -303,35 +303,35 @@ def _head(term: Term) -> dict[str, Any]:
     }
 
 
-def _measures(layers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    size = _median(layer["size"] for layer in layers)
+def _measures(layers: Sequence[LayerTerm]) -> dict[str, Any]:
+    size = _median(layer.size for layer in layers)
     names = ("dimensions", "weights", "arrives", "cosine")
     return {
         "size": None if size is None else 100 * size,
-        **{name: _median(layer[name] for layer in layers) for name in names},
+        **{name: _median(getattr(layer, name) for layer in layers) for name in names},
     }
 
 
 def _row(term: Term) -> TermRow:
     runs = term.runs
-    layers = [layer for run in runs for layer in run["layers"]]
-    epochs = _median(run["best_epoch"]["with_term"] for run in runs)
-    changes: dict[str, Any] = {name: _compare(runs, name) for name in INSTEAD}
+    epochs = statistics.median(run.best_epoch.with_term for run in runs)
+    probed = [run.probed for run in runs]
+    changes: dict[str, Any] = {name: _compare(probed, name) for name in INSTEAD}
     return TermRow(
         **_head(term),
-        **_measures(layers),
+        **_measures(term.layers),
         n=len(runs),
-        ours=100 * statistics.fmean(run["accuracy"]["with_term"] for run in runs),
-        reach=term.settings.train.learning_rate * (epochs or 0),
+        ours=100 * statistics.fmean(run.accuracy.with_term for run in probed),
+        reach=term.settings.train.learning_rate * epochs,
         **changes,
-        features={name: _features(term, layers, name) for name in NETWORKS},
+        features={name: _features(term, term.layers, name) for name in NETWORKS},
     )
 
 
-def _compare(runs: Sequence[dict[str, Any]], name: str) -> Change:
+def _compare(runs: Sequence[Probed], name: str) -> Change:
     """Compare the accuracy of a changed model with that of the trained one."""
     accuracies = [
-        [100 * float(run["accuracy"][each]) for run in runs] for each in (name, "with_term")
+        [100 * getattr(run.accuracy, each) for run in runs] for each in (name, "with_term")
     ]
     found = compare_pairs(*accuracies)
     return Change(
@@ -339,28 +339,27 @@ def _compare(runs: Sequence[dict[str, Any]], name: str) -> Change:
         low=None if found is None else found.low,
         high=None if found is None else found.high,
         p=None if found is None else found.p,
-        changed=100 * statistics.fmean(run["changed"][name] for run in runs),
+        changed=100 * statistics.fmean(getattr(run.changed, name) for run in runs),
     )
 
 
 def _feature_rows(term: Term) -> Iterable[_FeatureRow]:
-    layers = [layer for run in term.runs for layer in run["layers"]]
     for network in NETWORKS:
-        features = _features(term, layers, network)
+        features = _features(term, term.layers, network)
         yield _FeatureRow(**_head(term), **vars(features), network_title=_TITLES[network])
 
 
 def _layer_rows(term: Term) -> Iterable[_LayerRow]:
-    for own in zip(*(run["layers"] for run in term.runs), strict=True):
+    for own in zip(*(run.probed.layers for run in term.runs), strict=True):
         features: dict[str, Any] = {name: _features(term, own, name) for name in NETWORKS}
-        number = own[0]["layer"]
-        yield _LayerRow(**_head(term), **_measures(own), layer=number, **features)
+        yield _LayerRow(**_head(term), **_measures(own), layer=own[0].layer, **features)
 
 
-def _features(term: Term, layers: Sequence[dict[str, Any]], network: str) -> FeatureMedians:
-    measures = [layer[network] for layer in layers]
-    found: dict[str, Any] = {name: _median(m[name] for m in measures) for name in measures[0]}
-    return FeatureMedians(**{**found, "dead": 100 * found["dead"] / term.settings.model.hidden})
+def _features(term: Term, layers: Sequence[LayerTerm], network: str) -> FeatureMedians:
+    measures: list[FeatureMeasures] = [getattr(layer, network) for layer in layers]
+    dead, *others = map(_median, zip(*measures, strict=True))
+    share = 100 * (dead or 0) / term.settings.model.hidden
+    return FeatureMedians(share, *others)
 
 
 def _median(values: Iterable[float | None]) -> float | None:

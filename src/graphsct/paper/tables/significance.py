@@ -67,15 +67,23 @@ def compare_pairs(ours: Sequence[float], others: Sequence[float]) -> Difference 
         >>> compare_pairs([60.0, 81.0, 70.0], [59.0, 79.0, 69.0]).p < 0.1
         True
     """
+    return _mean([one - other for one, other in zip(ours, others, strict=True)])
+
+
+def interval(runs: Sequence[float]) -> tuple[float, float] | None:
+    """The 95% confidence interval of a mean, ``None`` for fewer than two runs."""
+    found = _mean(runs)
+    return None if found is None else (found.low, found.high)
+
+
+def _mean(runs: Sequence[float]) -> Difference | None:
+    """The mean of some runs, compared with zero."""
     from scipy.stats import ttest_1samp
 
-    differences = [one - other for one, other in zip(ours, others, strict=True)]
-    if len(differences) < 2:
+    if len(runs) < 2:
         return None
-    mean = statistics.fmean(differences)
-    if _is_constant(differences):
-        return _certain(mean)
-    return _tested(mean, ttest_1samp(differences, 0.0))
+    mean = statistics.fmean(runs)
+    return _certain(mean) if _is_constant(runs) else _tested(mean, ttest_1samp(runs, 0.0))
 
 
 def _is_constant(runs: Sequence[float]) -> bool:
@@ -91,18 +99,6 @@ def _tested(mean: float, found: Any) -> Difference:
     """The result of one of SciPy's t-tests."""
     low, high = found.confidence_interval(1 - LEVEL)
     return Difference(mean, float(low), float(high), float(found.statistic), float(found.pvalue))
-
-
-def interval(runs: Sequence[float]) -> tuple[float, float] | None:
-    """The 95% confidence interval of a mean, ``None`` for fewer than two runs."""
-    from scipy.stats import ttest_1samp
-
-    if len(runs) < 2:
-        return None
-    if _is_constant(runs):
-        return runs[0], runs[0]
-    low, high = ttest_1samp(runs, 0.0).confidence_interval(1 - LEVEL)
-    return float(low), float(high)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphsct.pages.tables import Column, Table
-from graphsct.paper.cell import Cell, Key, read_cells
+from graphsct.paper.cell import Cell, Key
 from graphsct.paper.keys import base_of, key_of
 from graphsct.paper.paper import PaperCell
 from graphsct.paper.tables.accuracy import gains
@@ -72,7 +72,7 @@ class TScores(TrainedExperiment):
 
     def build(self, cells: Path, root: Root) -> Table[TScoreRow]:
         """Build the table from the cells of the tables of accuracies."""
-        printed, ours = self.printed, read_cells(cells)
+        printed, ours = self.printed, Cell.read_all(cells)
         found = gains(printed, ours)
         rows = [_row(cell, ours, found.get(key_of(cell))) for cell in printed.cells]
         return self.table(_COLUMNS, rows, (*_NOTES, *misprints(printed.cells)))
