@@ -89,7 +89,8 @@ def test_ctrl_c_in_a_process_of_its_own_is_one_line(tmp_path):
             time.sleep(0.05)
         found.send_signal(signal.SIGINT)
         _, errors = found.communicate(timeout=60)
-    assert found.returncode == 130
+    # Python ends by the signal itself if it came inside exec(); a shell shows 130 for both.
+    assert found.returncode in (130, -signal.SIGINT)
     assert errors == "graphsct: interrupted\n"
 
 

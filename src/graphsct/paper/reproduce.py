@@ -194,8 +194,9 @@ def _run(
     if missing:
         made = _train(cell, data, missing, runs_folder(work, cell.settings), progress)
         results |= {(row["select"], row["seed"]): row for row in made}
-    in_order = tuple(results[each] for each in sorted(results))
-    return replace(cell, results=in_order, versions=versions())
+    first = cell.settings.rules[0]
+    in_order = sorted(results.values(), key=lambda run: (run["select"] != first, run["seed"]))
+    return replace(cell, results=tuple(in_order), versions=versions())
 
 
 def _train(
