@@ -87,7 +87,7 @@ def test_one_cell_that_fails_does_not_stop_the_others(measure, tmp_path):
     wild = replace(POOLED.settings, train=replace(TRAIN, learning_rate=1e30, epochs=50))
     failed, good = measure(replace(POOLED, settings=wild), GATED)
     assert failed.term is None and "learning_rate" in failed.reason
-    assert good.term is not None
+    assert good.term.key == GATED.key and len(good.term.runs) == 2
     path = tmp_path / "out" / "terms" / f"{GATED.key.name}.json"
     path.write_text(json.dumps({"dataset": "demo"}))
     (damaged,) = measure(GATED)
