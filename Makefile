@@ -31,8 +31,9 @@ lint: .venv/.setup-test
 types: .venv/.setup-test
 	$(BIN)/mypy
 
+# A process per core, each with one thread.
 unit: .venv/.setup-test
-	$(BIN)/python -m pytest --cov
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --cov --numprocesses auto --dist worksteal
 
 .venv/.setup-docs: .venv/.setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"

@@ -68,11 +68,18 @@ def registry():
             del sys.modules[name]
 
 
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory, worker_id):
+    """One cache for all tests, so that each data set is parsed once."""
+    folder = tmp_path_factory.getbasetemp()
+    return (folder if worker_id == "master" else folder.parent) / "warm"
+
+
 @pytest.fixture
-def cora(monkeypatch, tmp_path_factory):
+def cora(monkeypatch, warm_cache):
     if "GRAPHSCT_DATA" not in os.environ:
         pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
-    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path_factory.getbasetemp() / "warm"))
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(warm_cache))
     return datasets.load("cora")
 
 

@@ -19,12 +19,6 @@ def test_other_names_are_an_attribute_error():
         _ = graphsct.Grph
 
 
-def test_all_errors_have_one_base():
-    for name in graphsct.errors.__all__:
-        assert issubclass(getattr(graphsct.errors, name), graphsct.GraphsctError)
-    assert issubclass(graphsct.GraphsctError, ValueError)
-
-
 @pytest.mark.parametrize("statement", ["import graphsct", "from graphsct.cli import app"])
 def test_start_up_imports_nothing_heavy(statement):
     heavy = "{'torch', 'numpy', 'scipy', 'matplotlib', 'networkx', 'torch_geometric'}"

@@ -15,10 +15,8 @@ runner = CliRunner(env={"COLUMNS": "200"})
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path_factory, monkeypatch):
-    """The cache that the tests of the data sets fill too, so that each set is parsed once."""
-    folder = tmp_path_factory.getbasetemp() / "warm"
-    monkeypatch.setenv("GRAPHSCT_CACHE", str(folder))
+def cache(warm_cache, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(warm_cache))
     monkeypatch.delenv("GRAPHSCT_DATA", raising=False)
 
 

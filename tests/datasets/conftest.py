@@ -22,13 +22,8 @@ def cache(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.fixture(scope="session")
-def warm_cache(tmp_path_factory):
-    return tmp_path_factory.getbasetemp() / "warm"
-
-
 @pytest.fixture
 def warm(real, warm_cache, monkeypatch):
-    """The real files with one cache for all tests, so that each set is parsed once."""
+    """The real files, with the cache that all tests share."""
     monkeypatch.setenv("GRAPHSCT_CACHE", str(warm_cache))
     return real

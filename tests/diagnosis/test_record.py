@@ -124,6 +124,6 @@ def test_the_model_computes_what_it_always_does(data):
 
 def test_hooks_go_when_the_model_fails(data):
     model = Deep(2)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="mat1 and mat2"):
         record(model, data, x=torch.rand(data.num_nodes, 5))
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())

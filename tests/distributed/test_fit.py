@@ -1,5 +1,4 @@
 import os
-import shutil
 import time
 
 import pytest
@@ -8,7 +7,7 @@ import torch
 
 from graphsct import DataError, ModelError, TrainingError, datasets, nn
 from graphsct import fit as fit_alone
-from graphsct.distributed import Part, fit, train, write_partition
+from graphsct.distributed import Part, fit, write_partition
 from graphsct.distributed.norm import GlobalBatchNorm
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
@@ -114,34 +113,6 @@ def test_the_same_alone(alone, tmp_path):
     """In this process, where coverage sees it."""
     write_partition(words(), tmp_path / "parts", 1)
     stop_and_go_on(tmp_path / "parts", tmp_path / "run")
-    train_small(tmp_path / "parts", tmp_path / "train")
-
-
-def just_load(folder):
-    return Part.load(folder).layout.name
-
-
-def test_other_files_are_refused_at_the_start(workers, tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    write_partition(words(), one, 2)
-    other = words()
-    other.y = other.y.roll(1)
-    write_partition(other, two, 2)
-    answers = workers.attempt(2, just_load, each=[one, two])
-    for good, text in answers:
-        assert not good
-        assert "has another partition than process" in text
-        assert "give all machines the same files" in text
-    shutil.copy(one / "partition.json", two)  # the right header over wrong files
-    (_, first), (_, second) = workers.attempt(2, just_load, each=[one, two])
-    assert "process 1 has no data to train on" in first
-    assert "part-1.safetensors is not the file that partition.json describes" in second
-
-
-def test_as_many_processes_as_parts(alone, tmp_path):
-    write_partition(words(), tmp_path / "parts", 2)
-    with pytest.raises(DataError, match="has 2 parts, but there are 1 processes"):
-        Part.load(tmp_path / "parts")
 
 
 def silent(folder, rank):
@@ -149,32 +120,16 @@ def silent(folder, rank):
 
     def callback(record):
         if rank == 1:
-            time.sleep(2)
+            time.sleep(5)
 
     fit(build(part), part, CONFIG, callbacks=[callback])
 
 
 def test_a_silent_process_is_noticed(workers, tmp_path):
     write_partition(words(), tmp_path, 2)
-    (good, text), _ = workers.attempt(2, silent, tmp_path, each=[0, 1], seconds=1)
+    (good, text), _ = workers.attempt(2, silent, tmp_path, each=[0, 1], seconds=3)
     assert not good
-    assert "TrainingError: process 0 of 2 lost another one, or waited more than 1" in text
-
-
-def test_a_folder_of_another_run_is_refused_by_all(workers, tmp_path):
-    write_partition(words(), tmp_path / "parts", 2)
-    workers.run(2, train_small, tmp_path / "parts", tmp_path / "run")
-    answers = workers.attempt(2, train_small, tmp_path / "parts", tmp_path / "run")
-    (_, first), (_, second) = answers
-    assert "holds a run already; use resume=True" in first
-    assert "process 0 could not continue" in second
-
-
-def train_small(folder, place):
-    part = Part.load(folder)
-    config = ModelConfig(depth=2, hidden=8, control="pooled")
-    found = train(config, part, CONFIG, range(2), folder=place, compare=True)
-    return found.to_dict()["test_mean"], found.results.splits
+    assert "TrainingError: process 0 of 2 lost another one, or waited more than 3" in text
 
 
 def test_norms_of_pyg_are_over_all_processes_too(alone, tmp_path):
@@ -209,13 +164,6 @@ def test_a_split_that_is_not_there(alone, tmp_path):
     part = Part.load(tmp_path / "parts")
     with pytest.raises(DataError, match="has 2 splits; 2 is not among them"):
         fit(build(part), part, CONFIG, split=2)
-
-
-def test_nothing_to_compare(alone, tmp_path):
-    write_partition(words(), tmp_path / "parts", 1)
-    part = Part.load(tmp_path / "parts")
-    with pytest.raises(TrainingError, match="no control to compare"):
-        train(ModelConfig(), part, CONFIG, [0], folder=tmp_path / "run", compare=True)
 
 
 def test_one_process_must_be_started_by_somebody(monkeypatch):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -133,37 +132,3 @@ def test_which_process_was_the_first_to_fail():
         "process 1 of 2 was killed by SIGKILL; resume from the last checkpoint"
     )
     assert "process 0 of 2 failed with exit code 1" in _explain({0: failure(1)}, 2)
-
-
-def test_a_folder_that_is_no_partition(tmp_path):
-    result = CliRunner().invoke(app, ["train", "--distributed", "--data", str(tmp_path)])
-    assert result.exit_code == 1
-    assert "is not a partitioned data set" in result.stderr
-    assert "write one with 'graphsct data partition NAME" in result.stderr
-
-
-def test_options_of_the_other_command(tmp_path):
-    result = CliRunner().invoke(app, ["train", "--distributed", "--normalize"])
-    assert result.exit_code == 1
-    assert "--normalize belongs to 'graphsct data partition'" in result.stderr
-
-
-def test_one_of_the_processes(tmp_path, monkeypatch):
-    """In this process, as torchrun would start it; after a restart it goes on."""
-    for name, value in [("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_ADDR", "localhost")]:
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("MASTER_PORT", "0")
-    monkeypatch.chdir(tmp_path)
-    write_partition(datasets.demo(), tmp_path / "parts", 1)
-    call = ["train", "--distributed", "--data", "parts", "--epochs", "4", "--seeds", "2"]
-    result = CliRunner().invoke(app, call)
-    assert result.exit_code == 0, result.output
-    assert "Written to results/train/parts-gcn-plain-2" in result.stdout
-    assert CliRunner().invoke(app, call).exit_code == 1  # a run is there already
-    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
-    call[-1:] = ["3", "--tensorboard"]
-    monkeypatch.setattr(sys, "argv", ["graphsct", *call])
-    with pytest.raises(SystemExit) as end:
-        runpy.run_module("graphsct", run_name="__main__")
-    assert end.value.code == 0
-    assert (tmp_path / "results/train/parts-gcn-plain-2/seed-2/run.json").exists()

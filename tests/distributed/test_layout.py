@@ -58,14 +58,6 @@ def test_a_component_in_one_part_does_not_cross(tmp_path):
     assert write_partition(data, tmp_path, 3, method="metis").crossing == 0
 
 
-def test_an_existing_partition_is_replaced_only_if_asked(data, tmp_path):
-    first = write_partition(data, tmp_path, 2)
-    with pytest.raises(DataError, match="holds a partition already; use force=True"):
-        write_partition(data, tmp_path, 3)
-    assert Layout.read(tmp_path) == first
-    assert len(write_partition(data, tmp_path, 3, force=True).parts) == 3
-
-
 def test_a_folder_without_a_header_is_none(data, tmp_path):
     with pytest.raises(DataError, match=r"is not a partitioned data set.*write_partition"):
         Layout.read(tmp_path)

@@ -60,49 +60,12 @@ def test_methods_take_strided_and_empty_features(graph, dense, x):
     assert graph.project(x[:, :0]).shape == (graph.num_nodes, 0)
 
 
-def test_extreme_eigenvalues(graph, dense):
-    if not len(dense.outside):
-        assert graph.extreme_eigenvalues is None
-        return
-    expected = dense.outside.max().item(), dense.outside.min().item()
-    assert graph.extreme_eigenvalues == pytest.approx(expected, abs=1e-12)
-
-
-def test_extreme_eigenvalues_of_a_larger_graph_with_many_components():
-    parts = [nx.cycle_graph(k) for k in (40, 60, 110, 150)] + [nx.star_graph(9)] * 20
-    union = nx.disjoint_union_all(parts)
-    graph = Graph.from_networkx(union, dtype=torch.float64)
-    assert graph.num_nodes > 256
-    outside = torch.linalg.eigvalsh(graph.matrix.to_dense())[: -graph.num_components]
-    expected = outside.max().item(), outside.min().item()
-    assert graph.extreme_eigenvalues == pytest.approx(expected, abs=1e-10)
-
-
 def test_one_node_and_isolated_nodes():
     assert Graph([[], []], num_nodes=1, dtype=torch.float64).extreme_eigenvalues is None
     graph = Graph([[0, 1, 2], [0, 1, 2]])
     assert graph.num_components == 3
     assert graph.num_edges == 0
     assert graph.basis.equal(torch.ones(3))
-
-
-def test_repeated_edges_count_once_without_weights_and_add_up_with_them():
-    index = [[0, 1, 0, 1], [1, 0, 1, 0]]
-    assert Graph(index).degree.equal(torch.tensor([2.0, 2.0]))
-    assert Graph(index, edge_weight=[1.0, 1, 2, 2]).degree.equal(torch.tensor([4.0, 4.0]))
-
-
-def test_sums_of_weights_may_differ_by_rounding_between_the_two_directions():
-    weight = torch.rand(200, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    there, back = torch.tensor([[0], [1]]).expand(2, 200), torch.tensor([[1], [0]]).expand(2, 200)
-    order = weight.argsort()
-    graph = Graph(torch.cat([there, back], 1), edge_weight=torch.cat([weight, weight[order]]))
-    assert graph.degree[0] == graph.degree[1] == pytest.approx(1 + weight.sum().item())
-
-
-def test_a_node_with_a_self_loop_does_not_get_a_second():
-    graph = Graph([[0, 0, 1], [0, 1, 0]], edge_weight=[5.0, 2.0, 2.0])
-    assert graph.degree.equal(torch.tensor([7.0, 3.0]))
 
 
 def test_edges_come_back_without_self_loops(case, graph):
@@ -183,13 +146,6 @@ def test_moves_with_a_pyg_data(graph):
 def test_copies_and_pickles(graph):
     assert copy.deepcopy(graph) is graph
     assert_same(pickle.loads(pickle.dumps(graph)), graph)
-
-
-def test_symmetrize_adds_reverse_edges_and_takes_the_larger_weight():
-    graph = Graph([[0, 1, 1], [1, 0, 2]], edge_weight=[1.0, 3.0, 2.0], symmetrize=True)
-    assert graph.degree.equal(torch.tensor([4.0, 6.0, 3.0]))
-    both = Graph([[0, 1, 1, 2], [1, 0, 2, 1]])
-    assert_same(Graph([[0, 1], [1, 2]], symmetrize=True), both)
 
 
 BAD = {

@@ -93,7 +93,7 @@ class Browser:
         """Wait for a JavaScript expression to hold."""
         from selenium.webdriver.support.wait import WebDriverWait
 
-        WebDriverWait(self.driver, 20, 0.05).until(lambda _: self.run(expression))
+        WebDriverWait(self.driver, 60, 0.05).until(lambda _: self.run(expression))
 
     def overflow(self):
         """By how many pixels the page is wider than the window."""

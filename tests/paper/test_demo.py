@@ -52,7 +52,7 @@ def test_control_reaches_its_target_in_every_dimension(report):
 
 def test_control_says_what_it_cannot_reach():
     graph = example_graph()
-    with pytest.raises(UnreachableError):
+    with pytest.raises(UnreachableError, match=r"the smoothness 0\.001; it reaches \[0\.06"):
         control_layer(run_network(graph, 1)[1], graph, 1, 0.001)
 
 

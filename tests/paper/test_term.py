@@ -85,7 +85,7 @@ def test_one_cell_that_fails_does_not_stop_the_others(measure, tmp_path):
     wild = replace(POOLED.settings, train=replace(TRAIN, learning_rate=1e30, epochs=50))
     failed, good = measure(replace(POOLED, settings=wild), GATED)
     assert failed.stored is None and "learning_rate" in failed.reason
-    assert good.stored is not None
+    assert good.stored.key == GATED.key and len(good.stored.runs) == 2
     path = tmp_path / "out" / "terms" / f"{GATED.key.name}.json"
     path.write_text(json.dumps({"dataset": "demo"}))
     (damaged,) = measure(GATED)

@@ -12,7 +12,7 @@ from zoo import ZOO
 from graphsct.smoothness import MEASURES, Axiom
 
 GRAPHS = {name: case.graph() for name, case in ZOO.items()}
-LISTED = [(name, axiom) for name, (_, axioms) in MEASURES.items() for axiom in axioms]
+LISTED = [(name, a) for name, (_, axioms) in MEASURES.items() for a in Axiom if a in axioms]
 
 
 def equal(found, expected):

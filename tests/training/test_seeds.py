@@ -68,7 +68,7 @@ def test_tensorboard_gets_every_epoch(data, tmp_path):
     run = run_seeds(MODEL, data, CONFIG, [0], folder=tmp_path, tensorboard=True).runs[0]
     events = EventAccumulator(str(tmp_path / "seed-0")).Reload()
     assert set(events.Tags()["scalars"]) == {
-        f"{kind}/{part}" for kind in ("loss", "accuracy") for part in ("train", "val")
+        f"{kind}/{part}" for kind in ("loss", "score") for part in ("train", "val")
     }
     read = [(event.step, event.value) for event in events.Scalars("loss/val")]
     expected = [(record.epoch, record.val_loss) for record in run.history]

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from graphsct.datasets import demo
+from graphsct.nn import CONTROLS, MODELS
 from graphsct.paper.figures.networks import GLOROT, IDENTITY, PULLED, Setting, in_two_rows
 
 
@@ -17,7 +18,8 @@ def test_a_pair_is_without_and_with_control(model):
     ]
     assert without.num_layers == controlled.num_layers == 3
     assert without.convs[0].control is None
-    assert controlled.convs[0].control is not None
+    control = controlled.convs[0].control.coefficients
+    assert type(control) is CONTROLS[MODELS[model].default_control]
     assert networks[0].build(data, seed=5).input.weight.equal(without.input.weight)
 
 

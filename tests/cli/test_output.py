@@ -1,0 +1,57 @@
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from graphsct.cli import output
+from graphsct.errors import MissingExtraError
+from graphsct.pages.tables import Column, Table
+
+
+@dataclass(frozen=True)
+class Line:
+    text: str
+
+
+def test_prints_of_a_users_file_leave_json_alone(capsys):
+    for as_json in (False, True):
+        with output.diverted(as_json):
+            print(f"json: {as_json}")
+    assert capsys.readouterr() == ("json: False\n", "json: True\n")
+
+
+def test_json_is_one_line_without_nan(capsys):
+    output.print_json({"a": [1, None]})
+    assert capsys.readouterr().out == '{"a": [1, null]}\n'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        output.print_json({"a": float("nan")})
+
+
+def test_files_are_lines_or_part_of_an_object(capsys):
+    paths = [Path("a/b.png"), Path("c.csv")]
+    output.print_files(paths, False, figure=1)
+    assert capsys.readouterr().out.splitlines() == ["a/b.png", "c.csv"]
+    output.print_files(paths, True, figure=1)
+    assert json.loads(capsys.readouterr().out) == {"figure": 1, "files": ["a/b.png", "c.csv"]}
+
+
+def test_a_table_that_is_too_wide_is_not_folded(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    column = Column("text", "{text:s}", right=False)
+    part = Table("a part", (column,), (Line("below"),))
+    output.print_table(Table("[b]title", (column,), (Line("word " * 12),), ("a note",), (part,)))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "[b]title"
+    assert any(line.strip() == ("word " * 12).strip() for line in lines)
+    assert lines.index("a note") < lines.index("a part")
+
+
+def test_a_page_without_its_extra_is_left_out(tmp_path, capsys):
+    def fail():
+        raise MissingExtraError("plotly is not installed")
+
+    path = tmp_path / "page.html"
+    assert output.write_page(path, lambda: None) == [path]
+    assert output.write_page(path, fail) == []
+    assert capsys.readouterr().err == "page.html is left out: plotly is not installed\n"

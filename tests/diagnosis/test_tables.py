@@ -1,0 +1,83 @@
+from dataclasses import replace
+
+import faulty
+import pytest
+from runs import make_run
+
+from graphsct import diagnose
+from graphsct.diagnosis import tables
+from graphsct.diagnosis.effect import Effect
+from graphsct.diagnosis.measure import Reach
+from graphsct.diagnosis.verdict import Finding
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.compare import Comparison
+from graphsct.training.seeds import Results
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return diagnose(faulty.dead(), data)
+
+
+def texts(table):
+    return [[column.text(row) for column in table.columns] for row in table.rows]
+
+
+def results(control, *scores, splits=None, **more):
+    runs = tuple(make_run(score, seed=seed, **more) for seed, score in enumerate(scores))
+    splits = splits or (None,) * len(runs)
+    return Results(ModelConfig(control=control), TrainConfig(), runs, splits)
+
+
+def test_every_layer_is_a_row_with_its_state(found):
+    table = tables.layer_table(found, "untrained")
+    assert table.title == "Layers, untrained"
+    assert [row.number for row in table.rows] == list(range(1, len(found.layers) + 1))
+    assert [row.state for row in table.rows] == list(found.states)
+    assert table.rows == tables.short_layer_table(found).rows
+    dead = texts(table)[-1]
+    assert dead[4:6] == ["–", "16 of 16"]
+
+
+def test_a_vanishing_gradient_is_part_of_the_state(found):
+    finding = Finding("vanishing gradient", (1,), "no gradient")
+    table = tables.layer_table(replace(found, findings=(finding,)))
+    state = next(column for column in table.columns if column.title == "state")
+    assert state.field(table.rows[0]).text.endswith("vanishing gradient")
+    assert state.field(table.rows[0]).kind == "worse"
+    assert "vanishing" not in state.field(table.rows[1]).text
+
+
+def test_dead_dimensions_have_no_part_in_the_reach(found):
+    reach = Reach((0.1, 0.2, 0.6), (1.0, 0.5, 0.7), position=0.5)
+    layer = replace(found.layers[0], channels=3, dead=(1,), reach=reach)
+    assert tables.middle_reach(layer) == pytest.approx((0.35, 0.85, 0.5))
+    assert tables.middle_reach(replace(layer, dead=(0, 1, 2))) is None
+    assert tables.middle_reach(replace(layer, reach=None)) is None
+
+
+def test_effects_come_after_the_model_as_it_is(found):
+    assert tables.effect_table(found) is None
+    runs = make_run(0.5, 0.25), make_run(0.7, 0.25)
+    effects = Effect("as it is", runs, (0.0, 0.0)), Effect("control", runs, (0.25, 0.35))
+    assert texts(tables.effect_table(replace(found, effects=effects))) == [
+        ["as it is", "60.0 ± 14.1", "25.0 ± 0.0", ""],
+        ["control", "60.0 ± 14.1", "25.0 ± 0.0", "+30.0 ± 7.1"],
+    ]
+
+
+def test_a_comparison_ends_with_the_paired_difference():
+    pair = results("pooled", 0.75, 0.85), results(None, 0.5, 0.5)
+    assert texts(tables.comparison_table(Comparison("demo", 1, *pair))) == [
+        ["pooled", "80.0 ± 7.1", "50.0 ± 0.0", "7", "1.5"],
+        ["none", "50.0 ± 0.0", "50.0 ± 0.0", "7", "1.5"],
+        ["difference, paired", "+30.0 ± 7.1", "", "", ""],
+    ]
+    assert len(tables.comparison_table(Comparison("demo", 1, pair[0])).rows) == 1
+
+
+def test_seeds_have_a_split_only_where_there_are_several():
+    row = ["0", "75.0", "50.0", "0.25", "7", "9", "1.5"]
+    assert texts(tables.seed_table(results(None, 0.75))) == [row]
+    stopped = results(None, 0.75, splits=(3,), interrupted=True)
+    assert texts(tables.seed_table(stopped)) == [["0, interrupted", "3", *row[1:]]]

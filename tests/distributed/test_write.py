@@ -1,0 +1,54 @@
+import pytest
+import torch
+
+from graphsct import DataError, datasets
+from graphsct.distributed import Layout, write, write_partition
+
+
+@pytest.fixture
+def sparse():
+    data = datasets.csbm(40, 80, num_features=6, seed=1)
+    data.x = torch.where(data.x.abs() < 0.3, 0, data.x).to_sparse_csr()
+    return data
+
+
+def test_sparse_features_keep_their_places_in_the_whole(sparse, tmp_path):
+    layout = write_partition(sparse, tmp_path, 3, method="metis")
+    starts, values = sparse.x.crow_indices(), sparse.x.values()
+    assert layout.values == len(values)
+    for part in range(3):
+        own = layout.open(tmp_path, part)
+        assert torch.equal(own["x_places"], starts[own["nodes"]])
+        for row, (place, node) in enumerate(zip(own["x_places"], own["nodes"], strict=True)):
+            mine = own["x_values"][own["x_starts"][row] : own["x_starts"][row + 1]]
+            assert torch.equal(mine, values[place : starts[node + 1]])
+
+
+def test_training_nodes_are_numbered_through_all_parts(sparse, tmp_path):
+    layout = write_partition(sparse, tmp_path, 2)
+    numbers = []
+    for part in range(2):
+        own = layout.open(tmp_path, part)
+        numbers += own["order"][0][own["masks"][0, 0]].tolist()
+    assert numbers == list(range(layout.train[0]))
+
+
+def test_a_partition_that_is_written_in_part_is_none(sparse, tmp_path, monkeypatch):
+    write_partition(sparse, tmp_path, 2)
+
+    def fail(path):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(write, "checksum", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        write_partition(sparse, tmp_path, 3, force=True)
+    with pytest.raises(DataError, match="is not a partitioned data set"):
+        Layout.read(tmp_path)
+
+
+def test_an_existing_partition_is_replaced_only_if_asked(sparse, tmp_path):
+    first = write_partition(sparse, tmp_path, 2)
+    with pytest.raises(DataError, match="holds a partition already; use force=True"):
+        write_partition(sparse, tmp_path, 3)
+    assert Layout.read(tmp_path) == first
+    assert len(write_partition(sparse, tmp_path, 3, force=True).parts) == 3
