@@ -100,7 +100,9 @@ def test_it_stops_when_asked_and_tells_nothing(blind):
     assert len(asked) < 30
 
 
-@pytest.mark.parametrize("change", [{"activation": "silu"}, {"norm": "BatchNorm"}])
+@pytest.mark.parametrize(
+    "change", [{"activation": "silu"}, {"norm": "BatchNorm"}, {"model": "pyg:GCN"}]
+)
 def test_models_that_do_not_fit_the_engine_are_scored_too(data, blind, change):
     model, short = replace(MODEL, **change), replace(TRAIN, epochs=20)
     judge = Judge()

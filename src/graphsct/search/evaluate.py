@@ -111,7 +111,7 @@ class _Group:
                 kind = candidate.normalize, shape_of(model, config)
                 shapes[kind].append((_Run(number, run), model, config))
         for (normalize, _), alike in shapes.items():
-            all_views = data.normalized if normalize else data.views
+            all_views = data.views_of(alike[0][1], normalize=normalize)
             size = room(alike[0][1], all_views[0])
             for start in range(0, len(alike), size):
                 runs, models, settings = zip(*alike[start : start + size], strict=True)

@@ -23,6 +23,7 @@ __all__ = [
     "SplitData",
     "TrainingData",
     "count_splits",
+    "model_inputs",
     "read_edges",
     "read_features",
 ]
@@ -137,7 +138,7 @@ class SplitData(TrainingData):
         if not plain and x.dtype in (torch.float32, torch.float64):
             weight = edges[1] if len(edges) > 1 else None
             edges = (as_graph(edges[0], weight, x).to(x.dtype),)
-        inputs = _inputs(model, data, x, edges) if model is not None and plain else ()
+        inputs = model_inputs(model, data, x, edges) if model is not None and plain else ()
         return cls(x, edges, y, masks.train, masks.val, name, inputs, split=masks)
 
     def blind(self) -> TrainingData:
@@ -167,7 +168,7 @@ class SplitData(TrainingData):
         return super()._used() | self.split.test
 
 
-def _inputs(
+def model_inputs(
     model: torch.nn.Module, data: Any, x: Tensor, edges: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The data for a model with one required argument that is not ``x``, else features and edges.

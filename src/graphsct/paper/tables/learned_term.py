@@ -277,7 +277,7 @@ EXPERIMENTS = (LearnedTerm("term"),)
 def _place(term: Term) -> tuple[int, ...]:
     datasets, models = list(DATASETS), list(MODELS)
     key = term.key
-    return datasets.index(key.dataset), models.index(key.model), term.settings.model.depth
+    return datasets.index(key.dataset), models.index(key.model), term.settings.model.depth or 0
 
 
 def _parts(terms: list[Term], sections: tuple[str, ...]) -> tuple[Table[Any], ...]:
