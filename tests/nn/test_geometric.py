@@ -63,6 +63,15 @@ def test_options_go_to_the_constructor(data):
     assert leaky.act.negative_slope == 0.3
 
 
+@pytest.mark.parametrize("control", [None, "gated"])
+def test_a_readout_gives_scores_of_graphs(data, control):
+    batch = (torch.arange(300) >= 100).long()
+    model = build(data, "GAT", control=control, options={"readout": "mean"}).eval()
+    nodes = model.model(data.x, data.edge_index)
+    scores = model(data.x, data.edge_index, batch=batch)
+    torch.testing.assert_close(scores, torch.stack([nodes[:100].mean(0), nodes[100:].mean(0)]))
+
+
 def test_pna_knows_the_degrees_of_the_graph(data):
     degree = torch.bincount(data.edge_index[1], minlength=data.num_nodes).float()
     scaler = build(data, "PNA").convs[0].aggr_module

@@ -3,9 +3,13 @@ from statistics import fmean
 from typing import get_type_hints
 
 import pytest
+import torch
+from torch_geometric.nn import GCNConv, Sequential
 
 from graphsct import fit
 from graphsct.datasets import demo, load
+from graphsct.nn import MODELS
+from graphsct.nn.model_function import ModelFunction
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.training import ModelConfig, TrainConfig
@@ -98,6 +102,19 @@ def test_it_stops_when_asked_and_tells_nothing(blind):
     evaluate([Candidate(MODEL, TRAIN, 2)], blind, judge, stop)
     assert not judge.scores and not judge.rungs
     assert len(asked) < 30
+
+
+def lazy(data, hidden=4):
+    convs = [(GCNConv(-1, hidden), "x, edge_index -> x"), torch.nn.Linear(hidden, 3)]
+    return Sequential("x, edge_index", convs)
+
+
+def test_layers_that_wait_for_their_first_input_get_it(blind, monkeypatch):
+    monkeypatch.setitem(MODELS, "f.py:lazy", ModelFunction("f.py:lazy", lazy, "f.py"))
+    judge = Judge()
+    short = replace(TRAIN, epochs=2)
+    evaluate([Candidate(ModelConfig("f.py:lazy"), short, 1)], blind, judge)
+    assert judge.scores[0].val_loss > 0
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ _EXAMPLES = options.examples(
     ),
     (
         "GAT of PyTorch Geometric, with and without control",
-        "graphsct train --model pyg:GAT --depth 4 --option heads=4 --control gated --compare",
+        "graphsct train --model pyg:GAT --depth 4 --control gated --compare",
     ),
     ("Resume after an interruption", "graphsct train --data cora --resume"),
     (

@@ -23,6 +23,7 @@ from graphsct.nn.blueprint import (
 )
 from graphsct.nn.checks import check_size
 from graphsct.nn.control_model import THETA, add_control_for
+from graphsct.nn.readout import GraphScores
 
 __all__ = ["CONVOLUTIONS", "GeometricModel"]
 
@@ -46,7 +47,8 @@ class GeometricModel(ForeignModel):
     """A model of PyTorch Geometric, ``torch_geometric.nn.GAT`` and its kin.
 
     Its options are those of its class and of its convolution, under PyTorch Geometric's names, and
-    ``activation``, which takes our names. PNA counts the degrees of the graph it is built for.
+    ``activation``, which takes our names. With ``readout`` the scores of the nodes become those of
+    their graphs. PNA counts the degrees of the graph it is built for.
 
     Args:
         kind: name of the class
@@ -104,7 +106,7 @@ class GeometricModel(ForeignModel):
         import torch_geometric.nn as pyg  # takes a second
 
         width, given = check_size(hidden, "hidden"), dict(options)
-        theta = given.pop("theta", THETA)
+        theta, readout = given.pop("theta", THETA), given.pop("readout", None)
         if "activation" in given:
             if "act" in given:
                 raise ModelError(f"act and activation are one option of {self.name}: choose one")
@@ -114,7 +116,8 @@ class GeometricModel(ForeignModel):
         sizes = data.num_features, width, check_size(depth, "depth"), num_outputs(data)
         model = call_constructor(getattr(pyg, self.kind), self.name, *sizes, **given)
         last = given.get("jk") is None  # with it, a linear layer follows
-        return add_control_for(data, model, control, theta, last=last)
+        model = add_control_for(data, model, control, theta, last=last)
+        return model if readout is None else GraphScores(model, readout)
 
 
 @cache
@@ -124,7 +127,7 @@ def _options(kind: str) -> tuple[str, ...]:
     classes = getattr(pyg, kind), getattr(pyg, CONVOLUTIONS[kind])
     signatures = [inspect.signature(made.__init__).parameters.values() for made in classes]
     names = [p.name for taken in signatures for p in taken if p.kind is not p.VAR_KEYWORD]
-    more = (*_MORE.get(kind, ()), "activation", "control", "theta")
+    more = (*_MORE.get(kind, ()), "activation", "readout", "control", "theta")
     return tuple(name for name in dict.fromkeys((*names, *more)) if name not in _GIVEN)
 
 

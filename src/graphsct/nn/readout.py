@@ -7,7 +7,7 @@ from torch import Tensor
 
 from graphsct.names import pick
 
-__all__ = ["READOUTS", "Readout"]
+__all__ = ["READOUTS", "GraphScores", "Readout"]
 
 #: The readouts by name, with the function of PyTorch Geometric that computes each.
 READOUTS = {"mean": "global_mean_pool", "sum": "global_add_pool", "max": "global_max_pool"}
@@ -46,3 +46,35 @@ class Readout(torch.nn.Module):
     def extra_repr(self) -> str:
         """The mode."""
         return repr(self.mode)
+
+
+class GraphScores(torch.nn.Module):
+    """A model of PyTorch Geometric and the readout of its scores of nodes.
+
+    Args:
+        model: gives scores of nodes
+        mode: ``mean``, ``sum`` or ``max``
+    """
+
+    def __init__(self, model: torch.nn.Module, mode: str) -> None:
+        super().__init__()
+        self.model, self.readout = model, Readout(mode)
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        batch: Tensor | None = None,
+    ) -> Tensor:
+        """Scores of all graphs; shape: ``(num_graphs, out_channels)``.
+
+        Args:
+            x: features; shape: ``(n, in_channels)``
+            edge_index: edges; shape: ``(2, num_edges)``
+            edge_weight: weights of the edges; shape: ``(num_edges,)``
+            batch: the graph of each node; one graph if left out; shape: ``(n,)``
+        """
+        scores: Tensor = self.readout(self.model(x, edge_index, edge_weight), batch)
+        return scores
