@@ -3,7 +3,7 @@
     python benchmarks/bias.py squirrel-gcn-pooled-leaky_relu --out bias.jsonl
 
 The models of the paper have convolutions without bias, so a control also brings them one. This
-trains the cell's model without control and with a bias for each channel in every convolution, with
+trains the cell's model with the control ``bias``, one for each channel in every convolution, with
 the seeds, splits, settings and rule of the cell, and compares it with the cell and with its base,
 which has the settings that were found for it.
 Runs that are already in the file are left out, so a stopped measurement goes on where it was.
@@ -32,9 +32,7 @@ def train(cell: Cell, data: Any, seed: int) -> float:
     """Test accuracy of one run."""
     settings = cell.settings
     with seeded(seed):
-        model: Any = replace(settings.model, control=None).build(data)
-    for conv in model.convs:
-        conv.bias = torch.nn.Parameter(torch.zeros(settings.model.hidden))
+        model = replace(settings.model, control="bias").build(data)
     config, split = replace(settings.train, seed=seed), split_of(data, seed)
     return graphsct.fit(model, data, config, split=split, progress=False).test_score
 

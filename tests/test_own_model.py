@@ -224,6 +224,114 @@ def test_the_command_diagnoses(file, name):
     assert by_option["layers"] == found["layers"]
 
 
+FUNCTION = """\
+from torch_geometric.nn import SAGEConv, Sequential
+from torch import nn
+
+space = {"wide": (False, True), "hidden": (4, 8), "learning_rate": (0.01, 0.1)}
+
+def build(data, hidden=6, num_layers=3, wide=False):
+    hidden = 2 * hidden if wide else hidden
+    widths = [data.num_features, *[hidden] * num_layers]
+    layers = []
+    for ins, outs in zip(widths, widths[1:]):
+        layers += [(SAGEConv(ins, outs), "x, edge_index -> x"), nn.ReLU()]
+    return Sequential("x, edge_index", [*layers, nn.Linear(hidden, data.num_classes)])
+"""
+
+
+@pytest.fixture
+def function(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(FUNCTION)
+    return f"{path}:build"
+
+
+def test_the_command_trains_a_function_and_resumes(function, tmp_path):
+    out = tmp_path / "out"
+    line = ("train", function, "--option", "wide=true", "--epochs", 4, "--seeds", 2, "--out", out)
+    result = run(*line, "--control", "gated", "--compare")
+    assert result.exit_code == 0, result.output
+    assert "own.py:build, 3 layers of width 6, control gated" in result.stdout
+    config = json.loads((out / "config.json").read_text())["model"]
+    assert (config["model"], config["depth"], config["options"]) == ("own.py:build", 3, {"wide": 1})
+    assert (out / "page.html").is_file()
+    before = (out / "seed-1" / "run.json").read_bytes()
+    assert run(*line, "--control", "gated", "--compare", "--resume").exit_code == 0
+    assert (out / "seed-1" / "run.json").read_bytes() == before
+    other = run(*line, "--control", "pooled", "--resume")
+    assert (other.exit_code, "control is 'gated' there" in other.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_command_searches_a_function(function, workers, tmp_path):
+    study = tmp_path / "study"
+    limits = ("--trials", 3, "--epochs", 4, "--depth", 2, "--workers", workers)
+    result = run("search", function, *limits, "--out", study)
+    assert result.exit_code == 0, result.output
+    best = json.loads((study / "best.json").read_text())
+    assert best["trials"] - best["failed"] == 3
+    assert set(best["model"]["options"]) == {"wide"}
+    assert best["model"]["hidden"] in (4, 8)
+    assert best["train"]["learning_rate"] in (0.01, 0.1)
+    again = ("train", function, "--config", study / "best.json", "--seeds", 1, "--json")
+    found = json.loads(run(*again, "--out", tmp_path / "out").stdout)
+    assert found["model"] == best["model"]
+
+
+def test_the_command_diagnoses_a_function_and_tries_remedies(function):
+    line = ("diagnose", function, "--depth", 4, "--epochs", 2, "--try", "--seeds", 1, "--json")
+    result = run(*line)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert len(found["layers"]) == 4
+    assert found["effects"][0]["name"] == "as it is"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "--model", "gcn"), "build and --model gcn are two models: choose one"),
+        (("search", "--model", "gcn"), "build and --model gcn are two models: choose one"),
+        (("diagnose", "--model", "gcn"), "build and --model gcn are two models: choose one"),
+        (("train", "--option", "wyde=1"), "build has no option 'wyde', did you mean 'wide'"),
+        (("train", "--dropout", 0.1), "own.py:build has no option 'dropout'"),
+        (("train", "--option", "num_layers=3"), "is its depth: pass --depth 3"),
+        (("search", "--activation", "elu"), "own.py:build has no option 'activation'"),
+    ],
+)
+def test_wrong_settings_of_a_function_are_one_line(function, arguments, message):
+    command, *options = arguments
+    result = run(command, function, *options)
+    assert result.exit_code == 1
+    assert message in result.stderr.splitlines()[-1]
+
+
+def test_a_wrong_name_in_the_space_is_one_line(function, tmp_path):
+    (tmp_path / "own.py").write_text(FUNCTION.replace('"wide"', '"wyde"'))
+    result = run("search", function, "--trials", 1, "--out", tmp_path / "study")
+    assert result.exit_code == 1
+    assert (
+        "space has 'wyde', but own.py:build has no such argument, did you mean 'wide'"
+        in result.stderr
+    )
+
+
+def test_a_name_that_is_no_file_is_no_argument():
+    result = run("train", "gcn")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("models by name: --model gcn\n")
+
+
+@pytest.mark.parametrize("control", ["none", "pooled", "gated", "bias"])
+def test_the_command_trains_a_model_of_pytorch_geometric(control, tmp_path):
+    line = ("train", "--model", "pyg:GAT", "--hidden", 8, "--depth", 3, "--option", "heads=2")
+    fast = ("--epochs", 3, "--seeds", 2, "--out", tmp_path / "out", "--json")
+    result = run(*line, *fast, "--control", control)
+    assert result.exit_code == 0, result.output
+    assert [row["backend"] for row in json.loads(result.stdout)["seeds"]] == ["autograd"] * 2
+
+
 BAD = """
 import torch
 from graphsct.nn import Model
@@ -251,8 +359,7 @@ class Failing(Model):
     [
         (None, "Net", "there is no file {}"),
         (BAD, "Nett", "{} does not define 'Nett', did you mean 'Net'?"),
-        (BAD, "Net", "{}:Net is a class, expected a class that inherits graphsct.nn.Model"),
-        (BAD, "build", "{}:build is a function, expected a class that inherits"),
+        (BAD, "build", "bad.py:build returned a NoneType, expected a torch.nn.Module"),
         (BAD, "Nameless", "Nameless has no name: add name = "),
         (BAD, "Failing", "Failing cannot be built: RuntimeError: no memory"),
         ("x = (\n", "Net", "{}, line 1: SyntaxError: '(' was never closed"),

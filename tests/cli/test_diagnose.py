@@ -13,6 +13,8 @@ from graphsct.cli import app
 from graphsct.training import ModelConfig
 from graphsct.training.seeding import seeded
 
+pytestmark = pytest.mark.usefixtures("registry")
+
 FAST = ("--hidden", 8, "--epochs", 4)
 
 FILE = """

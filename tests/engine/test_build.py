@@ -14,7 +14,7 @@ from graphsct.nn.convolution import Convolution, LinearForm
 class Control(torch.nn.Module):
     """The base of controls as users would register them."""
 
-    needs_initial, needs_components, search_space = False, False, {}
+    needs_initial, needs_components, in_eigenspace, search_space = False, False, True, {}
 
     def __init__(self, channels, num_components, beta):
         super().__init__()

@@ -16,6 +16,7 @@ CASES = [
     for model, controls in CONTROLS.items()
     for control in controls
 ]
+CASES += [dict(model=model, control="bias", depth=3, hidden=6) for model in CONTROLS]
 #: One mask is missing, or all of them.
 CASES += [
     dict(depth=2, hidden=6, dropout=dropout, conv_dropout=conv_dropout)

@@ -132,6 +132,25 @@ def test_as_many_components_as_nodes_take_no_dense_matrix(kind):
     assert x.grad.shape == (n, 2)
 
 
+def test_bias_is_the_same_row_at_every_node_and_learns(graph, x):
+    control = SmoothnessControl(3, "bias").double()
+    assert control(x, graph).equal(torch.zeros_like(x))
+    control.coefficients.bias.data = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    assert control(x, graph).equal(control.coefficients.bias.expand_as(x))
+    control(x, graph).sum().backward()
+    assert control.coefficients.bias.grad.tolist() == [len(x)] * 3
+    assert not (control.in_eigenspace or control.needs_initial)
+    control.reset_parameters()
+    assert control(x, graph).abs().max() == 0
+
+
+def test_bias_leaves_the_eigenspace_where_degrees_differ():
+    graph = ZOO["star"].graph()
+    control = random_control("bias", None)
+    term = control(torch.ones(graph.num_nodes, 3, dtype=torch.float64), graph)
+    assert distance_to_eigenspace(term, graph) > 0.1 * term.norm()
+
+
 def test_parameter_counts(kind):
     control = SmoothnessControl(8, kind, num_components=5)
     expected = {"pooled": 8 * (5 + 1), "gated": 8 * 8 + 8, "gated_full": 2 * 8 * 8}[kind]

@@ -93,10 +93,21 @@ def test_choices_and_options_are_each_others_inverse(name, control):
 
 
 def test_options_are_what_the_constructor_takes():
+    of_all = list(inspect.signature(Model).parameters)[4:-1]  # the last one takes the unknown
     for model in (GCN, GCNII, EnergeticGNN):
-        sizes = ("in_channels", "hidden_channels", "out_channels", "num_layers")
-        assert (*sizes, *model.options()) == tuple(inspect.signature(model).parameters)
+        *own, rest = list(inspect.signature(model).parameters)[4:]
+        assert rest == "options"
+        assert model.options() == tuple(dict.fromkeys([*own, *of_all]))
+    assert "readout" in of_all
     assert HopNetwork.options() == ("hops", "dropout")
+
+
+@pytest.mark.parametrize("model", [GCN, GCNII, EnergeticGNN])
+def test_unknown_options_are_refused_with_the_nearest(model):
+    with pytest.raises(
+        ModelError, match=rf"^{model.__name__} has no option 'residul', did you mean 'residual'"
+    ):
+        model(3, 4, 2, 1, residul=True)
 
 
 class Wide(GCN):

@@ -6,7 +6,7 @@ import pytest
 
 from graphsct import ModelError
 from graphsct.nn import GCN, MODELS
-from graphsct.nn.model_file import ModelSource, call_constructor, is_file, load_model, load_object
+from graphsct.nn.model_file import ModelSource, is_file, load_model, load_object
 
 FILE = """
 from __future__ import annotations
@@ -77,16 +77,43 @@ def test_a_file_that_fails_leaves_nothing(file):
 def test_the_source_of_a_model_registers_it_in_another_process(file):
     load_model(f"{file}:Mine")
     sources = [ModelSource.of(name) for name in ("mine", "hops", "gcn")]
-    assert [s.module for s in sources] == [str(file.resolve()), "own_model", "graphsct.nn.gcn"]
+    load_model(f"{file}:build")
+    sources.append(ModelSource.of("my_model.py:build"))
+    own = str(file.resolve())
+    assert [s.module for s in sources] == [own, "own_model", "graphsct.nn.gcn", own]
     for source in sources:
         del MODELS[source.name]
         source.load()
-        assert MODELS[source.name].__name__ == source.class_name
+        assert MODELS[source.name].name == source.name
     assert MODELS["hops"] is own_model.HopNetwork
+    assert ModelSource.of("pyg:GAT") is None
 
 
-def test_errors_of_a_constructor():
-    with pytest.raises(ModelError, match=r"GCN cannot be built: TypeError: .* argument 'heads'"):
-        call_constructor(GCN, "GCN", 3, 4, 2, 1, heads=3)
-    with pytest.raises(ModelError, match=r"^in_channels is 0, expected"):
-        call_constructor(GCN, "GCN", 0, 4, 2, 1)
+def test_a_function_is_a_model_with_the_space_beside_it(file):
+    file.write_text(FILE + 'space = {"heads": [1, 2], "hidden": (8,)}\n')
+    made = load_model(f"{file}:build")
+    assert made is MODELS["my_model.py:build"]
+    assert made.search_space(None) == {"heads": (1, 2), "hidden": (8,)}
+    assert load_model(f"{file}:Sizes").name == "my_model.py:Sizes"
+    (file.parent / "other").mkdir()
+    twin = file.parent / "other" / "my_model.py"
+    twin.write_text("def build(data): ...")
+    with pytest.raises(
+        ModelError, match=r"'my_model\.py:build' belongs to .*my_model\.py: give one"
+    ):
+        load_model(f"{twin}:build")
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ("[1]", "is a list, expected names and choices"),
+        ("{'heads': 3}", "heads is 3, expected several choices"),
+        ("{'heads': ()}", r"heads is \(\), expected several choices"),
+        ("{'mode': 'cat'}", "mode is 'cat', expected several choices"),
+    ],
+)
+def test_a_wrong_space_is_refused(file, space, message):
+    file.write_text(f"{FILE}space = {space}\n")
+    with pytest.raises(ModelError, match=rf"space in .*my_model\.py.* {message}"):
+        load_model(f"{file}:build")

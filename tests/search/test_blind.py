@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from graphsct import datasets
+from graphsct import Graph, datasets
 from graphsct.datasets.features import to_tensor
 from graphsct.nn import GCN
 from graphsct.search.blind import BlindData
@@ -52,6 +52,30 @@ def test_models_are_built_from_it(data):
     model = ModelConfig(control="pooled", hidden=8).build(BlindData.of(data))
     (view,) = BlindData.of(data).views
     assert model(view.x, *view.edges).shape == (300, 3)
+
+
+def test_functions_see_features_and_edges_but_no_labels(data):
+    blind = BlindData.of(data)
+    assert blind.x is blind.views[0].x
+    assert blind.num_nodes == 300
+    assert Graph(blind.edge_index, 300).num_components == data.graph.num_components
+    assert not hasattr(blind, "y") and not hasattr(blind, "train_mask")
+
+
+def test_models_that_are_not_ours_get_plain_arguments(data):
+    sparse = data.clone()
+    sparse.x = data.x.to_sparse_csr()
+    blind = BlindData.of(sparse)
+    ours = ModelConfig(hidden=8).build(blind)
+    assert blind.views_of(ours) == list(blind.views)
+    theirs = ModelConfig("pyg:GCN", hidden=8).build(blind)
+    (view,) = blind.views_of(theirs, normalize=False)
+    assert torch.equal(view.x, data.x)
+    assert view.inputs == (view.x, blind.edge_index)
+    assert torch.equal(view.y, blind.views[0].y)
+    assert theirs(*view.inputs).shape == (300, 3)
+    (scaled,) = blind.views_of(theirs, normalize=True)
+    assert torch.equal(scaled.x, blind.views_of(ours, normalize=True)[0].x.to_dense())
 
 
 def test_data_without_a_graph_get_one(data):

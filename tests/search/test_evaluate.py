@@ -3,9 +3,13 @@ from statistics import fmean
 from typing import get_type_hints
 
 import pytest
+import torch
+from torch_geometric.nn import GCNConv, Sequential
 
 from graphsct import fit
 from graphsct.datasets import demo, load
+from graphsct.nn import MODELS
+from graphsct.nn.model_function import ModelFunction
 from graphsct.search.blind import BlindData
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.training import ModelConfig, TrainConfig
@@ -100,7 +104,22 @@ def test_it_stops_when_asked_and_tells_nothing(blind):
     assert len(asked) < 30
 
 
-@pytest.mark.parametrize("change", [{"activation": "silu"}, {"norm": "BatchNorm"}])
+def lazy(data, hidden=4):
+    convs = [(GCNConv(-1, hidden), "x, edge_index -> x"), torch.nn.Linear(hidden, 3)]
+    return Sequential("x, edge_index", convs)
+
+
+def test_layers_that_wait_for_their_first_input_get_it(blind, monkeypatch):
+    monkeypatch.setitem(MODELS, "f.py:lazy", ModelFunction("f.py:lazy", lazy, "f.py"))
+    judge = Judge()
+    short = replace(TRAIN, epochs=2)
+    evaluate([Candidate(ModelConfig("f.py:lazy"), short, 1)], blind, judge)
+    assert judge.scores[0].val_loss > 0
+
+
+@pytest.mark.parametrize(
+    "change", [{"activation": "silu"}, {"norm": "BatchNorm"}, {"model": "pyg:GCN"}]
+)
 def test_models_that_do_not_fit_the_engine_are_scored_too(data, blind, change):
     model, short = replace(MODEL, **change), replace(TRAIN, epochs=20)
     judge = Judge()

@@ -3,9 +3,13 @@ from dataclasses import replace
 
 import own_model  # noqa: F401 (registers the model "hops")
 import pytest
+from torch_geometric.nn import GAT
 
+from graphsct import ModelError
 from graphsct.datasets import demo
 from graphsct.nn import CONTROLS, MODELS
+from graphsct.nn.controls import TENTHS
+from graphsct.nn.model_function import ModelFunction
 from graphsct.search import Task, search
 from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
 from graphsct.training.backend import EngineBackend, choose_backend
@@ -129,6 +133,40 @@ def test_the_order_of_choices_decides_the_random_numbers_and_stays():
     }
     for (model, control), names in expected.items():
         assert list(space(Task("cora", model, control, 2))) == names
+
+
+def test_a_model_of_pytorch_geometric_has_one_weight_decay():
+    task = Task("demo", "pyg:GAT", "gated", None, max_hidden=16)
+    choices = space(task)
+    assert "conv_weight_decay" not in choices
+    assert choices["heads"] == (1, 2, 4, 8)
+    assert choices["theta"] == TENTHS
+    (first,) = first_choices(task)
+    assert (first["learning_rate"], first["hidden"], first["dropout"]) == (0.01, 16, 0.5)
+    model, train = configs(task, first, **LIMITS)
+    assert model.options == {"heads": 1}
+    assert chosen_in(task, model, train) == first
+    assert model.build(demo()).convs[0].control.kind == "gated"
+
+
+def shaped(data, hidden=5, num_layers=2, hops=1):
+    return GAT(data.num_features, hidden, num_layers, data.num_classes)
+
+
+def test_the_space_of_a_file_goes_to_training_the_sizes_and_the_function(monkeypatch):
+    own = {"hops": (1, 2), "hidden": (4, 6), "learning_rate": (0.1,), "depth": (1, 3)}
+    monkeypatch.setitem(MODELS, "f.py:shaped", ModelFunction("f.py:shaped", shaped, "f.py", own))
+    task = Task("demo", "f.py:shaped", None, None, normalize=False)
+    choices = space(task)
+    assert set(choices) == {*own, "dense_weight_decay"}
+    assert choices["hidden"] == (4, 6)
+    model, train = configs(task, first_choices(task)[0], **LIMITS)
+    assert (model.hidden, model.depth, model.options) == (6, 1, {"hops": 1})
+    assert train.learning_rate == 0.1
+    assert space(replace(task, depth=2))["depth"] == (2,)
+    own["heads"] = (1, 2)
+    with pytest.raises(ModelError, match=r"f\.py: space has 'heads', but f\.py:shaped has no such"):
+        space(task)
 
 
 OWN = Task("demo", "hops", None, 2, max_hidden=16)

@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import own_model  # noqa: F401 (registers the model "hops")
 import pytest
@@ -6,6 +7,7 @@ import torch
 
 from graphsct import ModelError, TrainingError, datasets
 from graphsct.nn import GCN, GCNII, MODELS, EnergeticGNN
+from graphsct.nn.model_function import ModelFunction
 from graphsct.training import ModelConfig, TrainConfig, run_seeds
 
 
@@ -103,6 +105,33 @@ def test_a_users_model_is_built_and_trained_by_its_name():
     assert len({run.val_loss for run in results.runs}) == 2
     assert results.test_mean > 0.6
     assert results.to_dict()["model"]["options"] == {"hops": 2}
+
+
+def test_sizes_that_are_left_out_are_those_of_the_model(monkeypatch):
+    def build(in_channels, out_channels, num_layers=5):
+        return torch.nn.Linear(in_channels, out_channels)
+
+    monkeypatch.setitem(MODELS, "f.py:build", ModelFunction("f.py:build", build, "f.py"))
+    ours, theirs = ModelConfig(), ModelConfig("f.py:build")
+    assert (ours.depth, ours.hidden, ours.dropout) == (2, 64, 0.5)
+    assert (theirs.depth, theirs.hidden, theirs.dropout) == (5, None, None)
+    assert (ours.size, theirs.size) == ("2 layers of width 64", "5 layers")
+    assert (ours.label, theirs.label) == ("gcn-plain-2", "f.py-build-plain-5")
+    assert ModelConfig.from_json(theirs.to_json()) == theirs
+    with pytest.raises(ModelError, match=r"^f\.py:build has no option 'hidden'; choose from cont"):
+        ModelConfig("f.py:build", hidden=3)
+
+
+GRAPHS = SimpleNamespace(graphs=[], num_features=4, num_outputs=1)
+
+
+def test_a_list_of_graphs_gets_a_readout():
+    assert ModelConfig(control="gated").build(GRAPHS).readout.mode == "mean"
+    assert ModelConfig(options={"readout": "sum"}).build(GRAPHS).readout.mode == "sum"
+    assert ModelConfig().build(datasets.demo()).readout is None
+    assert ModelConfig().build(GRAPHS).out_channels == 1
+    with pytest.raises(ModelError, match="'pooled' has one weight for each component of one graph"):
+        ModelConfig(control="pooled").build(GRAPHS)
 
 
 def test_further_options_are_written_only_if_there_are_any():

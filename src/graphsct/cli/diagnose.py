@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import announce, load_or_read, read_options, settings
+from graphsct.cli.inputs import load_or_read, settings
 from graphsct.cli.output import diverted, write_page
 
 if TYPE_CHECKING:
     import torch
 
     from graphsct.diagnosis import Diagnosis
-    from graphsct.training.config import ModelConfig, TrainConfig
+    from graphsct.training.config import TrainConfig
     from graphsct.training.run import Epoch, Run
 
 __all__ = ["app"]
@@ -38,16 +37,7 @@ _EXAMPLES = options.examples(
 @app.command(epilog=_EXAMPLES)
 def diagnose(
     ctx: typer.Context,
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FILE.py:NAME",
-            show_default=False,
-            help="Your own model: THE FILE IS EXECUTED, as by Python. NAME is a class that "
-            "inherits graphsct.nn.Model, or anything that is called with (data), or with "
-            "(in_channels, out_channels) if it takes two arguments.",
-        ),
-    ] = None,
+    target: Annotated[str | None, options.target()] = None,
     model: Annotated[str | None, options.model(_MODEL)] = None,
     control: Annotated[str | None, options.control(_MODEL)] = None,
     depth: Annotated[int | None, options.depth(_MODEL)] = None,
@@ -124,16 +114,16 @@ def diagnose(
 def _find(given: dict[str, Any]) -> Diagnosis:
     """Build, train and diagnose a model with the options of the command."""
     from graphsct.diagnosis import diagnose, try_remedies
-    from graphsct.diagnosis.builders import load_weights
+    from graphsct.diagnosis.weight_files import load_weights
     from graphsct.training import ModelConfig, TrainConfig
     from graphsct.training.seeding import seeded
 
     weights, epochs = given.get("weights"), given.get("epochs")
     data = load_or_read(given["data"], given.get("root"), symmetrize=given["symmetrize"])
-    chosen = _model(given, data)
+    chosen = ModelConfig.from_dict(settings(given, (field.name for field in fields(ModelConfig))))
     config = _config({f.name: given[f.name] for f in fields(TrainConfig) if f.name in given})
     with seeded(config.seed):
-        model = chosen.build(data) if isinstance(chosen, ModelConfig) else chosen()
+        model = chosen.build(data)
     if weights is not None:
         load_weights(model, weights)
     run = None
@@ -143,29 +133,6 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     if given["try_"]:
         found = try_remedies(found, chosen, data, config, seeds=range(given["seeds"]))
     return found
-
-
-def _model(given: dict[str, Any], data: Any) -> ModelConfig | Callable[[], torch.nn.Module]:
-    """The settings of a model, or a function of the user's file that builds one."""
-    from graphsct.diagnosis.builders import Builder
-    from graphsct.errors import ModelError
-    from graphsct.nn.model_file import is_model, load_object
-    from graphsct.training import ModelConfig
-
-    target, names = given.get("target"), [field.name for field in fields(ModelConfig)]
-    if target is None:
-        return ModelConfig.from_dict(settings(given, names))
-    if "model" in given:
-        raise ModelError(f"{target} and --model {given['model']} are two models: choose one")
-    announce(target)
-    found = load_object(target)
-    if is_model(found):
-        return ModelConfig.from_dict({**settings(given, names), "model": found.name})
-    for name in names:
-        if name != "depth" and given.get(name, "none") != "none":
-            raise ModelError(f"{target} does not take --{name}; try --option {name}={given[name]}")
-    arguments = {"depth": given.get("depth"), **read_options(given.get("more", ()))}
-    return partial(Builder(target, found), data, **arguments)
 
 
 def _config(given: dict[str, Any]) -> TrainConfig:

@@ -106,6 +106,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
 def settings(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The settings among the options of a command, without those left out.
 
+    The model is that of ``--model``, or of the argument ``FILE.py:NAME``, called ``target``.
     ``--option NAME=VALUE`` is the setting of that name, or else one of the model's ``options``.
 
     Args:
@@ -114,6 +115,8 @@ def settings(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """
     names = set(names)
     found = {key: value for key, value in given.items() if key in names and value is not None}
+    if given.get("target") is not None:
+        found["model"] = _only_target(given)
     if "model" in found:
         found["model"] = model_name(found["model"])
     if found.get("control") == "none":
@@ -124,3 +127,16 @@ def settings(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
         else:
             found.setdefault("options", {})[name] = value
     return found
+
+
+def _only_target(given: dict[str, Any]) -> str:
+    """The argument ``FILE.py:NAME``, if ``--model`` names no other model."""
+    from graphsct.errors import ModelError
+    from graphsct.nn.model_file import is_file
+
+    target, model = str(given["target"]), given.get("model")
+    if model is not None:
+        raise ModelError(f"{target} and --model {model} are two models: choose one")
+    if not is_file(target):
+        raise ModelError(f"{target!r} is not FILE.py:NAME; models by name: --model {target}")
+    return target

@@ -33,6 +33,7 @@ __all__ = [
     "seeds",
     "select",
     "symmetrize",
+    "target",
     "threads",
     "workers",
 ]
@@ -138,8 +139,21 @@ def data(panel: str | None = None) -> Any:
 
 def model(panel: str | None = None) -> Any:
     """``--model``."""
-    text = "gcn, gcnii, egnn, or your own as FILE.py:NAME: THE FILE IS EXECUTED."
+    text = (
+        "gcn, gcnii, egnn, one of PyTorch Geometric such as pyg:GAT, or your own as FILE.py:NAME: "
+        "THE FILE IS EXECUTED."
+    )
     return option(text, panel, "gcn", autocompletion=among(models))
+
+
+def target() -> Any:
+    """The model of a user as the argument ``FILE.py:NAME``."""
+    text = (
+        "Your own model: THE FILE IS EXECUTED, as by Python. NAME is a class that inherits "
+        "graphsct.nn.Model, or a function or class that is called with (data), or with "
+        "(in_channels, out_channels) if it requires two arguments, and with the settings it takes."
+    )
+    return typer.Argument(metavar="FILE.py:NAME", show_default=False, help=text)
 
 
 def more(panel: str | None = None) -> Any:

@@ -40,6 +40,9 @@ def _given(ctx: Any) -> Iterator[str]:
         source = ctx.get_parameter_source(param.name)
         if source is not None and source.name == "COMMANDLINE" and param.name != "distributed":
             value = ctx.params[param.name]
+            if param.param_type_name == "argument":
+                yield str(value)
+                continue
             for each in value if param.multiple else [value]:
                 yield param.opts[0]
                 if not param.is_flag:
@@ -54,8 +57,7 @@ def _work(given: dict[str, Any], model: ModelConfig, config: TrainConfig) -> Non
     with joined(given["timeout"]):
         part = Part.load(given["data"])
         source = Path(given["data"]).resolve().name
-        name = "-".join([source, model.model, model.control or "plain", str(model.depth)])
-        folder = given["out"] or Path("results/train") / name
+        folder = given["out"] or Path("results/train") / f"{source}-{model.label}"
         again = restarts() > 0
         found = train(
             model,

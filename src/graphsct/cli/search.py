@@ -29,7 +29,8 @@ _EXAMPLES = options.examples(
         "graphsct search --data cora --model gcnii --control gated --workers 2",
     ),
     ("For ten minutes", "graphsct search --data texas --seconds 600"),
-    ("Your own model", "graphsct search --data cora --model my_model.py:Net --option hops=2"),
+    ("Your own model", "graphsct search my_model.py:Net --data cora --option hops=2"),
+    ("A model of PyTorch Geometric", "graphsct search --data cora --model pyg:GraphSAGE"),
     ("Then train the best settings", "graphsct train --data texas --config FOLDER/best.json"),
 )
 
@@ -37,8 +38,9 @@ _EXAMPLES = options.examples(
 @app.command(epilog=_EXAMPLES)
 def search(
     ctx: typer.Context,
+    target: Annotated[str | None, options.target()] = None,
     data: Annotated[str, options.data(_TASK)] = "demo",
-    model: Annotated[str, options.model(_TASK)] = "gcn",
+    model: Annotated[str | None, options.model(_TASK)] = None,
     control: Annotated[str | None, options.control(_TASK)] = None,
     depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8 and 16 are tried")] = None,
     activation: Annotated[
@@ -83,10 +85,11 @@ def search(
         torch.set_num_threads(threads)
     with diverted(as_json):
         given = settings(ctx.params, (field.name for field in fields(Task)))
-        task = Task(**{"control": None, "depth": None, **given, "data": data.lower()})
+        defaults = {"model": "gcn", "control": None, "depth": None}
+        task = Task(**{**defaults, **given, "data": data.lower()})
     folder = out or Path("results/search") / "-".join(
         [task.data, task.model, task.control or "plain", str(task.depth or "any")]
-    )
+    ).replace(":", "-")
     with diverted(as_json):
         found = run(
             task,
@@ -107,13 +110,13 @@ def search(
     if as_json:
         print_json(found.to_dict())
     else:
-        _show(found, folder, model)
+        _show(found, folder, target or model)
     if found.interrupted:
         typer.echo(f"interrupted: the same command continues in {folder}", err=True)
         raise typer.Exit(130)
 
 
-def _show(found: Found, folder: Path, model: str) -> None:
+def _show(found: Found, folder: Path, model: str | None) -> None:
     from rich.console import Console
 
     from graphsct.nn.model_file import is_file
@@ -135,5 +138,5 @@ def _show(found: Found, folder: Path, model: str) -> None:
     if found.normalize:
         console.print("  each row of features made to sum to one")
     words = ["graphsct", "train", "--data", found.task.data, "--config", str(folder / "best.json")]
-    words += ["--model", model] if is_file(model) else []
+    words += ["--model", model] if model is not None and is_file(model) else []
     console.print(f"Written to {folder}; now: {shlex.join(words)}", soft_wrap=True)

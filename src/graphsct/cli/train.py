@@ -35,7 +35,11 @@ _EXAMPLES = options.examples(
     ),
     (
         "Your own model, with an option of its constructor",
-        "graphsct train --model my_model.py:Net --option hops=2",
+        "graphsct train my_model.py:Net --option hops=2",
+    ),
+    (
+        "GAT of PyTorch Geometric, with and without control",
+        "graphsct train --model pyg:GAT --depth 4 --control gated --compare",
     ),
     ("Resume after an interruption", "graphsct train --data cora --resume"),
     (
@@ -48,6 +52,7 @@ _EXAMPLES = options.examples(
 @app.command(epilog=_EXAMPLES)
 def train(
     ctx: typer.Context,
+    target: Annotated[str | None, options.target()] = None,
     data: Annotated[str, options.data(_RUN)] = "demo",
     seeds: Annotated[int, options.seeds(_RUN)] = 10,
     model: Annotated[str | None, options.model(_MODEL)] = None,
@@ -121,8 +126,7 @@ def train(
     with diverted(as_json):
         loaded = datasets.load(data, root, normalize=normalize)
         propose_metric(loaded, train_config.metric)
-        name = "-".join([data.lower(), model_config.model, model_config.control or "plain"])
-        folder = out or Path("results/train") / f"{name}-{model_config.depth}"
+        folder = out or Path("results/train") / f"{data.lower()}-{model_config.label}"
         found = compare_control(
             model_config,
             loaded,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,8 @@ from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
 from graphsct.errors import ModelError
 from graphsct.nn import GCNII, MODELS, add_control
+from graphsct.nn.model_file import is_model
+from graphsct.nn.model_function import depth_argument
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
@@ -24,12 +25,9 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Run
 from graphsct.training.seeds import build_seeds, split_of
 
-__all__ = ["AS_IS", "DEPTH", "Recipe", "depth_argument", "recipes", "try_remedies"]
+__all__ = ["AS_IS", "Recipe", "recipes", "try_remedies"]
 
 AS_IS = "as it is"
-
-#: Usual names of the argument for the number of layers.
-DEPTH = ("num_layers", "depth", "n_layers", "layers")
 
 Build = Callable[..., torch.nn.Module]
 
@@ -96,11 +94,16 @@ def recipes(
     found: Diagnosis, model: ModelConfig | Build, data: Any, config: TrainConfig
 ) -> Iterator[Recipe]:
     """The model as it is, then one recipe for each advice that can be applied to it."""
+    controlled = isinstance(model, ModelConfig) and model.control is not None
+    if isinstance(model, ModelConfig) and not is_model(MODELS[model.model]):
+        model = _builder(model, data)
     if isinstance(model, ModelConfig):
         as_is, ways = partial(model.build, data), _ours(found, model, data)
         free = replace(config, conv_weight_decay=0.0)
     else:
         as_is, ways = partial(model), _theirs(found, model, data)
+        if controlled:
+            del ways["control"]
         free = replace(config, dense_weight_decay=0.0)
     yield Recipe(AS_IS, as_is, config)
     for advice in found.advice:
@@ -108,6 +111,15 @@ def recipes(
             yield Recipe(advice.name, ways[advice.name], config)
         elif advice.name == "no decay" and free != config:
             yield Recipe(advice.name, as_is, free)
+
+
+def _builder(model: ModelConfig, data: Any) -> Build:
+    """A function that builds a model that is not ours, of any depth if it takes one."""
+
+    def build(depth: int | None = model.depth) -> torch.nn.Module:
+        return replace(model, depth=depth).build(data)
+
+    return partial(model.build, data) if model.depth is None else build
 
 
 def _ours(found: Diagnosis, model: ModelConfig, data: Any) -> dict[str, Build]:
@@ -143,12 +155,6 @@ def _theirs(found: Diagnosis, build: Build, data: Any) -> dict[str, Build]:
         depth = sound_depth(found.findings, len(found.layers))
         ways["shallower"] = partial(build, **{argument: depth})
     return ways
-
-
-def depth_argument(build: Build) -> str | None:
-    """Name of a function's argument for the number of layers, ``None`` if there is none."""
-    taken = inspect.signature(build).parameters
-    return next((name for name in DEPTH if name in taken), None)
 
 
 def control_layers(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Module:

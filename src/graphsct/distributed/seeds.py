@@ -84,7 +84,7 @@ def _runs(
     with ExitStack() as stack:
         bar = None
         if rank() == 0:
-            title = f"{model.model}{model.depth} {model.control or 'plain'}, seed"
+            title = f"{model.model}{model.depth or ''} {model.control or 'plain'}, seed"
             bar = stack.enter_context(Progress(len(seeds), config.epochs, title))
         for built, seed in zip(build_seeds(partial(model.build, part), seeds), seeds, strict=True):
             place = seed_folder(folder, seed)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -133,18 +133,21 @@ def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
         raise Unsupported("a convolution of the data, or on another graph")
     matrix = Matrix(tape.workspace.weight(form.weight), form.identity, form.weight_scale)
     tape.matrices.append(matrix)
-    coefficients = None
+    biases, coefficients = [form.bias], None
+    if control is not None and not control.in_eigenspace:
+        biases.append(control.coefficients())
+        control = None
     if control is not None:
         coefficients = _stand_in(tape, control.coefficients)
         if control.needs_initial and pooled_0 is None:
             pooled_0 = graph.pool(x_0)
     if graph.dropped is not None:
-        z = _add_bias(_propagate_dropped(x, x_0, form, matrix, graph.dropped), form, graph)
+        z = _add_biases(_propagate_dropped(x, x_0, form, matrix, graph.dropped), biases, graph)
         return z if coefficients is None else AddUnpooled(z, coefficients(Pool(z), pooled_0))
     if len(tape.matrices) in tape.late:
         t = Multiply(x, matrix)
         if coefficients is None:
-            return _add_bias(PropagateLate(t), form, graph)
+            return _add_biases(PropagateLate(t), biases, graph)
         pooled = PoolLate(t)
         return PropagateLate(t, pooled, coefficients(pooled, pooled_0))
     start: Any = x_0
@@ -152,7 +155,7 @@ def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
         start = graph.coordinates(start)
     c = Propagate(x, start, form, behind=control is not None)
     c.number = len(tape.matrices)
-    z = _add_bias(Multiply(c, matrix), form, graph)
+    z = _add_biases(Multiply(c, matrix), biases, graph)
     return z if coefficients is None else AddUnpooled(z, coefficients(Tail(z), pooled_0))
 
 
@@ -164,12 +167,13 @@ def _propagate_dropped(
     return PropagateDropped(Multiply(x, matrix), None, form, edges)
 
 
-def _add_bias(z: Node, form: LinearForm, graph: _TracedGraph) -> Node:
-    if form.bias is None:
-        return z
-    ones = torch.ones(graph.num_nodes, 1, dtype=graph.dtype)
-    column = Graph.pool(graph, ones).squeeze(1)
-    return Bias(z, z.tape.workspace.weight(form.bias), column)
+def _add_biases(z: Node, biases: Iterable[Tensor | None], graph: _TracedGraph) -> Node:
+    for bias in biases:
+        if bias is not None:
+            ones = torch.ones(graph.num_nodes, 1, dtype=graph.dtype)
+            column = Graph.pool(graph, ones).squeeze(1)
+            z = Bias(z, z.tape.workspace.weight(bias), column)
+    return z
 
 
 class _Rate(float):

@@ -35,7 +35,7 @@ class _Pooled(torch.nn.Module):
     b`, with :math:`\mathbf W \in \mathbb R^{m \times d}` and :math:`\mathbf b \in \mathbb R^d`.
     """
 
-    needs_initial, needs_components = False, True
+    needs_initial, needs_components, in_eigenspace = False, True, True
     search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
     def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
@@ -70,7 +70,7 @@ class _Gated(torch.nn.Module):
     \mathbf H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf H) \mathbf W + \mathbf b\big)`.
     """
 
-    needs_initial, needs_components = True, False
+    needs_initial, needs_components, in_eigenspace = True, False, True
     search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {"theta": TENTHS}
 
     def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
@@ -94,7 +94,7 @@ class _GatedFull(torch.nn.Module):
     (1 - \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1)`.
     """
 
-    needs_initial, needs_components = True, False
+    needs_initial, needs_components, in_eigenspace = True, False, True
     search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {"theta": TENTHS}
 
     def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
@@ -113,14 +113,37 @@ class _GatedFull(torch.nn.Module):
         return torch.softmax(pooled, dim=1) * mixed
 
 
-#: The controls by name. Each is a module that computes the coefficients from the features' own
-#: coordinates, and says whether it also needs those of the initial features (``needs_initial``) and
-#: the number of components (``needs_components``), and which of its settings a search may choose
+class _Bias(torch.nn.Module):
+    r"""The null hypothesis, a bias for each channel: the term :math:`\mathbf 1 \mathbf b^\top` with
+    :math:`\mathbf b \in \mathbb R^d`.
+    """
+
+    needs_initial, needs_components, in_eigenspace = False, False, False
+    search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
+    def __init__(self, channels: int, num_components: int | None, beta: float) -> None:
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        torch.nn.init.zeros_(self.bias)
+
+    def forward(self) -> Tensor:
+        return self.bias
+
+
+#: The controls by name. Each is a module that says whether its term lies in the eigenspace
+#: (``in_eigenspace``). If so, it computes the term's coefficients from the features' own
+#: coordinates; if not, it takes nothing and gives the row that is added to every node. It also says
+#: whether it needs the coordinates of the initial features (``needs_initial``) and the number of
+#: components (``needs_components``), and which of its settings a search may choose
 #: (``search_space``).
-CONTROLS: dict[str, type[_Pooled] | type[_Gated] | type[_GatedFull]] = {
+CONTROLS: dict[str, type[_Pooled | _Gated | _GatedFull | _Bias]] = {
     "pooled": _Pooled,
     "gated": _Gated,
     "gated_full": _GatedFull,
+    "bias": _Bias,
 }
 
 
@@ -145,6 +168,11 @@ class SmoothnessControl(torch.nn.Module):
       \log(\theta / l + 1)`;
     - ``gated_full``, the same with :math:`\beta_l \mathbf Q^\top \mathbf H^0 \mathbf W_0 + (1 -
       \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1`.
+
+    ``bias`` is what the others are compared with: :math:`\mathbf B = \mathbf 1 \mathbf b^\top`, a
+    plain bias for each channel, which is no function of the features and does not lie in the
+    eigenspace. The paper's convolutions have no bias, so a control that is no better than this one
+    has only helped by the bias it brings.
 
     All weights start at zero: a new control changes nothing.
 
@@ -186,6 +214,11 @@ class SmoothnessControl(torch.nn.Module):
         """Whether the initial features are needed."""
         return self.coefficients.needs_initial
 
+    @property
+    def in_eigenspace(self) -> bool:
+        """Whether the term lies in the eigenspace."""
+        return self.coefficients.in_eigenspace
+
     def forward(
         self,
         x: Tensor,
@@ -203,7 +236,11 @@ class SmoothnessControl(torch.nn.Module):
             pooled_0: ``graph.pool(x_0)``, to save a deep model doing it in every layer; shape:
                 ``(m, d)``
         """
-        pooled = graph.pool(self._check(x, "features"))
+        self._check(x, "features")
+        if not self.in_eigenspace:
+            row: Tensor = self.coefficients()
+            return row.expand_as(x)
+        pooled = graph.pool(x)
         if self.needs_initial and pooled_0 is None:
             if x_0 is None:
                 raise ModelError(

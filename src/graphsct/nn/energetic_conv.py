@@ -31,8 +31,7 @@ class EnergeticConv(Convolution):
         c_max: square of the scale of the first weight
         theta: of the gated controls
         layer: which layer this is, from 1, for the gated controls
-        control: ``pooled``, ``gated`` or ``gated_full`` of
-            :class:`~graphsct.nn.SmoothnessControl`, or none
+        control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
         num_components: of the graph, needed by ``pooled``
     """
 

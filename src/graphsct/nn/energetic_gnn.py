@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from graphsct.nn.activations import SReLU
+from graphsct.nn.blueprint import Space
 from graphsct.nn.controls import TENTHS
 from graphsct.nn.energetic_conv import EnergeticConv
-from graphsct.nn.model import Model, Space, layer_numbers, register
+from graphsct.nn.model import Model, layer_numbers, register
 
 __all__ = ["EnergeticGNN"]
 
@@ -42,14 +43,10 @@ class EnergeticGNN(Model):
         control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
-        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
-            ``torch.nn.LeakyReLU(0.2)``
+        activation: as in :class:`~graphsct.nn.Model`
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution; defaults to ``dropout``
-        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
-        residual: add the input of each layer to its output
-        jumping: ``cat`` or ``max``: the output layer sees the features of all layers
-        edge_dropout: rate at which edges are left out in training (DropEdge)
+        options: the others of :class:`~graphsct.nn.Model`, such as ``norm``
     """
 
     name, title = "egnn", "EGNN"
@@ -114,10 +111,7 @@ class EnergeticGNN(Model):
         activation: str | torch.nn.Module = "srelu",
         dropout: float = 0.0,
         conv_dropout: float | None = None,
-        norm: str | torch.nn.Module | None = None,
-        residual: bool = False,
-        jumping: str | None = None,
-        edge_dropout: float = 0.0,
+        **options: Any,
     ) -> None:
         convs = [
             EnergeticConv(
@@ -142,10 +136,7 @@ class EnergeticGNN(Model):
             activation=activation,
             dropout=dropout,
             conv_dropout=dropout if conv_dropout is None else conv_dropout,
-            norm=norm,
-            residual=residual,
-            jumping=jumping,
-            edge_dropout=edge_dropout,
+            **options,
         )
         self.penalty_weight = float(penalty_weight)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
 from graphsct.graph import Graph
+from graphsct.nn.blueprint import Space
 from graphsct.nn.gcn_conv import GCNConv
-from graphsct.nn.model import Model, Space, layer_numbers, register
+from graphsct.nn.model import Model, layer_numbers, register
 
 __all__ = ["GCN"]
 
@@ -34,18 +34,12 @@ class GCN(Model):
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
         theta: the gated controls' :math:`\theta`
-        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
-            ``torch.nn.LeakyReLU(0.2)``
-        dropout: rate, before the two linear layers
-        conv_dropout: rate, before every convolution
-        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
-        residual: add the input of each layer to its output
-        jumping: ``cat`` or ``max``: the output layer sees the features of all layers
-        edge_dropout: rate at which edges are left out in training (DropEdge)
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
             ``orthogonal``
+        options: those of :class:`~graphsct.nn.Model`, such as ``dropout``
 
     Example:
+        >>> import torch
         >>> graph = Graph([[0, 1, 1, 2], [1, 0, 2, 1]])
         >>> model = GCN(5, 8, 3, num_layers=4, control="pooled", num_components=1)
         >>> model(torch.randn(3, 5), graph).shape
@@ -96,14 +90,8 @@ class GCN(Model):
         control: str | None = None,
         num_components: int | None = None,
         theta: float = 0.5,
-        activation: str | torch.nn.Module = "relu",
-        dropout: float = 0.0,
-        conv_dropout: float = 0.0,
-        norm: str | torch.nn.Module | None = None,
-        residual: bool = False,
-        jumping: str | None = None,
-        edge_dropout: float = 0.0,
         init: str = "identity",
+        **options: Any,
     ) -> None:
         convs = [
             GCNConv(
@@ -118,19 +106,7 @@ class GCN(Model):
             )
             for layer in layer_numbers(num_layers, hidden_channels)
         ]
-        super().__init__(
-            in_channels,
-            hidden_channels,
-            out_channels,
-            convs,
-            activation=activation,
-            dropout=dropout,
-            conv_dropout=conv_dropout,
-            norm=norm,
-            residual=residual,
-            jumping=jumping,
-            edge_dropout=edge_dropout,
-        )
+        super().__init__(in_channels, hidden_channels, out_channels, convs, **options)
 
     def convolve(
         self, conv: Any, x: Tensor, x_0: Tensor, graph: Graph, pooled_0: Tensor | None

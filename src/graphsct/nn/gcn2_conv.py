@@ -29,8 +29,7 @@ class GCN2Conv(Convolution):
         alpha: share of the initial features, in [0, 1]
         theta: of :math:`\beta_l`, here and in the gated controls
         layer: which layer :math:`l` this is, from 1
-        control: ``pooled``, ``gated`` or ``gated_full`` of
-            :class:`~graphsct.nn.SmoothnessControl`, or none
+        control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
         num_components: of the graph, needed by ``pooled``
         init: how the weight starts: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
     """

@@ -29,8 +29,7 @@ class GCNConv(Convolution):
         in_channels: number of channels :math:`d` of the input
         out_channels: number of channels :math:`d'` of the output
         bias: add :math:`\mathbf b \in \mathbb R^{d'}`
-        control: ``pooled``, ``gated`` or ``gated_full`` of
-            :class:`~graphsct.nn.SmoothnessControl`, or none
+        control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
         num_components: of the graph, needed by ``pooled``
         theta: of the gated controls
         layer: which layer this is, from 1, for the gated controls

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import torch
-
+from graphsct.nn.blueprint import Space
 from graphsct.nn.controls import TENTHS
 from graphsct.nn.gcn2_conv import GCN2Conv
-from graphsct.nn.model import Model, Space, layer_numbers, register
+from graphsct.nn.model import Model, layer_numbers, register
 
 __all__ = ["GCNII"]
 
@@ -35,16 +34,11 @@ class GCNII(Model):
         control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
-        activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
-            ``torch.nn.LeakyReLU(0.2)``
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution; defaults to ``dropout``
-        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
-        residual: add the input of each layer to its output
-        jumping: ``cat`` or ``max``: the output layer sees the features of all layers
-        edge_dropout: rate at which edges are left out in training (DropEdge)
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
             ``orthogonal``
+        options: the others of :class:`~graphsct.nn.Model`, such as ``activation``
     """
 
     name, title = "gcnii", "GCNII"
@@ -82,14 +76,10 @@ class GCNII(Model):
         theta: float = 0.5,
         control: str | None = None,
         num_components: int | None = None,
-        activation: str | torch.nn.Module = "relu",
         dropout: float = 0.0,
         conv_dropout: float | None = None,
-        norm: str | torch.nn.Module | None = None,
-        residual: bool = False,
-        jumping: str | None = None,
-        edge_dropout: float = 0.0,
         init: str = "uniform",
+        **options: Any,
     ) -> None:
         convs = [
             GCN2Conv(
@@ -108,11 +98,7 @@ class GCNII(Model):
             hidden_channels,
             out_channels,
             convs,
-            activation=activation,
             dropout=dropout,
             conv_dropout=dropout if conv_dropout is None else conv_dropout,
-            norm=norm,
-            residual=residual,
-            jumping=jumping,
-            edge_dropout=edge_dropout,
+            **options,
         )

@@ -1,6 +1,4 @@
-r"""The base of all models, a linear layer, convolutions of one width and a linear layer, and the
-registry of models by name.
-"""
+r"""The base of all models: a linear layer, convolutions of one width and a linear layer."""
 
 from __future__ import annotations
 
@@ -15,20 +13,21 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.graph.cache import as_graph
+from graphsct.graph.cache import as_graph, graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn.activations import SReLU, make_activation
+from graphsct.nn.blueprint import DEFAULTS, MODELS, Space, call_constructor, num_outputs
 from graphsct.nn.checks import check_flag, check_rate, check_size
 from graphsct.nn.controls import CONTROLS
-from graphsct.nn.dropout import drop_edges
+from graphsct.nn.dropout import Kind, drop_edges
 from graphsct.nn.jumping import Jumping
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
+from graphsct.nn.readout import Readout
 
-__all__ = ["MODELS", "Model", "Space", "get_model", "layer_numbers", "register"]
+__all__ = ["Model", "layer_numbers", "register"]
 
-#: Settings by name, with the values that a search may choose for each.
-Space = Mapping[str, tuple[Any, ...]]
+_SIZES = ("depth", "hidden")
 
 
 class Model(torch.nn.Module):
@@ -41,7 +40,8 @@ class Model(torch.nn.Module):
 
     with dropout before every linear layer and convolution, and a norm before every activation. With
     ``residual``, :math:`\mathbf H^{l-1}` is added to :math:`\mathbf H^l`; with ``jumping``, the
-    output layer sees the features of all layers; ``edge_dropout`` leaves out edges in training.
+    output layer sees the features of all layers, and with ``readout`` one row for each graph;
+    ``edge_dropout`` leaves out edges in training.
 
     A subclass that is decorated with :func:`register` can be trained, searched and diagnosed by its
     ``name``. Its constructor takes ``in_channels``, ``hidden_channels``, ``out_channels`` and
@@ -51,7 +51,7 @@ class Model(torch.nn.Module):
     Args:
         in_channels: number of features
         hidden_channels: number of channels :math:`d`
-        out_channels: number of classes
+        out_channels: number of classes or other outputs
         convs: the convolutions, called by :meth:`convolve`
         activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
             ``torch.nn.LeakyReLU(0.2)``
@@ -61,6 +61,7 @@ class Model(torch.nn.Module):
         residual: add the input of each layer to its output
         jumping: ``cat`` or ``max``: the output layer sees the features of all layers
         edge_dropout: rate at which edges are left out in training (DropEdge)
+        readout: ``mean``, ``sum`` or ``max``: scores of graphs instead of nodes
     """
 
     #: The name in settings and commands, such as ``gcn``.
@@ -100,9 +101,46 @@ class Model(torch.nn.Module):
         for base in (base for base in cls.__mro__ if "__init__" in vars(base)):
             taken = list(inspect.signature(vars(base)["__init__"]).parameters.values())
             names += [p.name for p in taken[5:] if p.kind is not p.VAR_KEYWORD]
-            if all(p.kind is not p.VAR_KEYWORD for p in taken):
+            if base is Model or all(p.kind is not p.VAR_KEYWORD for p in taken):
                 break
         return tuple(dict.fromkeys(names))
+
+    @classmethod
+    def takes(cls, setting: str) -> bool:
+        """Whether there is such an option, or it is the depth or the width."""
+        return setting in (*_SIZES, *cls.options())
+
+    @classmethod
+    def defaults(cls) -> Mapping[str, Any]:
+        """The depth, width and dropout of a model if they are left out."""
+        return {name: value if cls.takes(name) else None for name, value in DEFAULTS.items()}
+
+    @classmethod
+    def searched(cls) -> tuple[str, ...]:
+        """The settings that models share, of which a search tries several."""
+        own = [name for name in ("dropout", "activation") if name in cls.options()]
+        return ("conv_weight_decay", "dense_weight_decay", *_SIZES, *own)
+
+    @classmethod
+    def build(
+        cls,
+        data: Any,
+        *,
+        hidden: int | None,
+        depth: int | None,
+        control: str | None,
+        options: Mapping[str, Any],
+    ) -> torch.nn.Module:
+        """A new model for some data; see :class:`~graphsct.nn.blueprint.Blueprint`."""
+        given = dict(options)
+        if control is not None:
+            given["control"] = control
+            if pick(CONTROLS, control, "control").needs_components:
+                given["num_components"] = graph_of(data).num_components
+        make: Any = cls
+        sizes = data.num_features, hidden, num_outputs(data), depth
+        model: torch.nn.Module = call_constructor(make, cls.__name__, *sizes, **given)
+        return model
 
     def __init__(
         self,
@@ -118,8 +156,13 @@ class Model(torch.nn.Module):
         residual: bool = False,
         jumping: str | None = None,
         edge_dropout: float = 0.0,
+        readout: str | None = None,
+        **unknown: Any,
     ) -> None:
         super().__init__()
+        for name in unknown:
+            own = type(self)
+            raise ModelError(f"{own.__name__} has no option {name!r}{nearest(name, own.options())}")
         self.in_channels = check_size(in_channels, "in_channels")
         self.hidden_channels = hidden_channels
         self.out_channels = check_size(out_channels, "out_channels")
@@ -133,6 +176,7 @@ class Model(torch.nn.Module):
         width = hidden_channels
         if self.jumping is not None:
             width = self.jumping.channels(hidden_channels, self.num_layers)
+        self.readout = None if readout is None else Readout(readout)
         self.output = torch.nn.Linear(width, out_channels)
         self.norms = torch.nn.ModuleList(
             make_norm(norm, hidden_channels) for _ in range(self.num_layers + 1)
@@ -166,6 +210,7 @@ class Model(torch.nn.Module):
         edge_index: Graph | Tensor,
         edge_weight: Tensor | None = None,
         *,
+        batch: Tensor | None = None,
         return_layers: Literal[False] = False,
     ) -> Tensor: ...
 
@@ -176,6 +221,7 @@ class Model(torch.nn.Module):
         edge_index: Graph | Tensor,
         edge_weight: Tensor | None = None,
         *,
+        batch: Tensor | None = None,
         return_layers: Literal[True],
     ) -> tuple[Tensor, list[Tensor]]: ...
 
@@ -185,19 +231,22 @@ class Model(torch.nn.Module):
         edge_index: Graph | Tensor,
         edge_weight: Tensor | None = None,
         *,
+        batch: Tensor | None = None,
         return_layers: bool = False,
     ) -> Tensor | tuple[Tensor, list[Tensor]]:
-        r"""Class scores of all nodes.
+        r"""Scores of all nodes, or of all graphs if there is a ``readout``.
 
         Args:
             x: features, dense or sparse CSR; shape: ``(n, in_channels)``
             edge_index: a graph, or edges; shape: ``(2, num_edges)``
             edge_weight: weights of the edges; shape: ``(num_edges,)``
+            batch: the graph of each node, for the readout; one graph if left out; shape: ``(n,)``
             return_layers: also return :math:`\mathbf H^0, \ldots, \mathbf H^L`
 
         Returns:
             Scores, with ``return_layers`` followed by ``num_layers + 1`` hidden features of
-            shape ``(n, hidden_channels)``; shape: ``(n, out_channels)``
+            shape ``(n, hidden_channels)``; shape: ``(n, out_channels)``, or ``(num_graphs,
+            out_channels)``
         """
         graph = drop_edges(as_graph(edge_index, edge_weight, x), self.edge_dropout, self.training)
         x = self.input(dropout(x, self.dropout, self.training))
@@ -213,7 +262,10 @@ class Model(torch.nn.Module):
             layers.append(x)
         if self.jumping is not None:
             x = self.jumping(layers)
-        scores: Tensor = self.output(dropout(x, self.dropout, self.training, kind="output"))
+        kind: Kind = "output"
+        if self.readout is not None:
+            x, kind = self.readout(x, batch), "nodes"
+        scores: Tensor = self.output(dropout(x, self.dropout, self.training, kind=kind))
         return (scores, layers) if return_layers else scores
 
     def convolve(
@@ -263,20 +315,7 @@ def layer_numbers(num_layers: Any, hidden_channels: Any) -> range:
     return range(1, check_size(num_layers, "num_layers") + 1)
 
 
-#: The models by name.
-MODELS: dict[str, type[Model]] = {}
-
 M = TypeVar("M", bound=type[Model])
-
-
-def get_model(name: Any) -> type[Model]:
-    """The model with this name, or an error with the nearest right name."""
-    if name not in MODELS:
-        raise ModelError(
-            f"there is no model {name!r}{nearest(name, MODELS)}, or add your own with "
-            "graphsct.nn.register(...)"
-        )
-    return MODELS[name]
 
 
 def register(model: M) -> M:
@@ -301,7 +340,7 @@ def register(model: M) -> M:
             f"the first arguments of {model.__name__} are {', '.join(sizes)}, expected "
             f"{', '.join(expected)}"
         )
-    owner = MODELS.get(model.name, model)
+    owner: Any = MODELS.get(model.name, model)
     # A file that is executed again, perhaps under another module name, defines the class anew.
     if (_file(owner), owner.__qualname__) != (_file(model), model.__qualname__):
         raise ModelError(

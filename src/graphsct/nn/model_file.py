@@ -6,19 +6,19 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
-from graphsct.errors import GraphsctError, ModelError
+from graphsct.errors import ModelError
 from graphsct.names import nearest
-from graphsct.nn.model import MODELS, Model, register
+from graphsct.nn.blueprint import MODELS, Blueprint, Space, explain
+from graphsct.nn.model import Model, register
+from graphsct.nn.model_function import ModelFunction
 
-__all__ = ["ModelSource", "call_constructor", "is_file", "is_model", "load_model", "load_object"]
-
-T = TypeVar("T")
+__all__ = ["ModelSource", "is_file", "is_model", "load_model", "load_object"]
 
 
 def is_file(name: str) -> bool:
@@ -26,23 +26,30 @@ def is_file(name: str) -> bool:
     return name.endswith(".py") or ".py:" in name
 
 
-def load_model(target: str) -> type[Model]:
-    """Execute a user's file, and return a model that it defines, registered by its name.
+def load_model(target: str) -> Blueprint:
+    """Execute a user's file, and return what builds its models, registered by its name.
 
     Args:
-        target: a path and the name of a class, or its name as a model: ``my_model.py:Net``
+        target: a path and the name of a function, of a class, or of a model: ``my_model.py:Net``
     """
     found = load_object(target)
-    if not is_model(found):
+    if is_model(found):
+        return found
+    place, _, name = target.rpartition(":")
+    path = Path(place).resolve()
+    made = ModelFunction(f"{path.name}:{name}", found, str(path), _space(place))
+    owner = MODELS.get(made.name, made)
+    if not isinstance(owner, ModelFunction) or owner.path != made.path:
         raise ModelError(
-            f"{target} is a {'class' if isinstance(found, type) else type(found).__name__}, "
-            "expected a class that inherits graphsct.nn.Model"
+            f"the name {made.name!r} belongs to {getattr(owner, 'path', owner.title)}: give one of "
+            "the two files another name"
         )
-    return found
+    MODELS[made.name] = made
+    return made
 
 
 def load_object(target: str) -> Any:
-    """Execute a user's file, and return a model, registered by its name, or a function.
+    """Execute a user's file, and return an object that it defines; a model of ours is registered.
 
     Args:
         target: a path and a name in the file: ``my_model.py:build``
@@ -70,23 +77,6 @@ def is_model(found: Any) -> TypeGuard[type[Model]]:
     return isinstance(found, type) and issubclass(found, Model)
 
 
-def call_constructor(make: Callable[..., T], name: str, *args: Any, **options: Any) -> T:
-    """Call a class or function that makes a model; its errors become errors of ours.
-
-    Args:
-        make: the class or function
-        name: its name in the error
-        args: its positional arguments
-        options: its keyword arguments
-    """
-    try:
-        return make(*args, **options)
-    except GraphsctError:
-        raise
-    except Exception as error:
-        raise ModelError(f"{name} cannot be built: {_explain(error)}") from error
-
-
 @dataclass(frozen=True)
 class ModelSource:
     """The place where a model is defined, from which another process can register it.
@@ -94,18 +84,24 @@ class ModelSource:
     Args:
         name: name of the model
         module: name of a module that can be imported, or path of a file to execute
-        class_name: name of the class in it
+        attribute: name of the class or function in it
     """
 
     name: str
     module: str
-    class_name: str
+    attribute: str
 
     @classmethod
-    def of(cls, name: str) -> ModelSource:
-        """The source of a registered model, or an error if other processes cannot find it."""
+    def of(cls, name: str) -> ModelSource | None:
+        """The source of a registered model, none if every process has it, or an error if other
+        processes cannot find it.
+        """
         model = MODELS[name]
-        module = sys.modules.get(model.__module__)
+        if isinstance(model, ModelFunction):
+            return cls(name, model.path, name.rpartition(":")[2])
+        if not is_model(model):
+            return None
+        module: Any = sys.modules.get(model.__module__)
         path = getattr(module, "__file__", None)
         if path is None or getattr(module, model.__qualname__, None) is not model:
             raise ModelError(
@@ -120,10 +116,26 @@ class ModelSource:
         """Register the model in this process, unless it is registered already."""
         if self.name in MODELS:
             return
-        execute = _execute if is_file(self.module) else importlib.import_module
-        module: Any = execute(self.module)
+        if is_file(self.module):
+            load_model(f"{self.module}:{self.attribute}")
+            return
+        module: Any = importlib.import_module(self.module)
         if self.name not in MODELS:
-            register(getattr(module, self.class_name))
+            register(getattr(module, self.attribute))
+
+
+def _space(place: str) -> Space:
+    """The ``space`` of a file that was executed: the choices of a search, by name."""
+    space = getattr(sys.modules[str(Path(place).resolve())], "space", {})
+    if not isinstance(space, Mapping):
+        raise ModelError(
+            f"space in {place} is a {type(space).__name__}, expected names and choices: "
+            'space = {"heads": (1, 2, 4)}'
+        )
+    for name, choices in space.items():
+        if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
+            raise ModelError(f"space in {place}: {name} is {choices!r}, expected several choices")
+    return {name: tuple(choices) for name, choices in space.items()}
 
 
 def _execute(place: str | Path) -> ModuleType:
@@ -140,7 +152,7 @@ def _execute(place: str | Path) -> ModuleType:
         exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        raise ModelError(f"{place}{_line(error, path)}: {_explain(error)}") from error
+        raise ModelError(f"{place}{_line(error, path)}: {explain(error)}") from error
     finally:
         sys.path.remove(str(path.parent))
     return module
@@ -153,9 +165,3 @@ def _line(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError) and error.filename == str(path):
         lines.append(error.lineno)
     return f", line {lines[-1]}" if lines else ""
-
-
-def _explain(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    kind = "" if isinstance(error, GraphsctError) else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{text}".split())

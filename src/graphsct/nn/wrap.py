@@ -13,7 +13,24 @@ from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
 from graphsct.nn.controls import SmoothnessControl
 
-__all__ = ["ControlledConv", "add_control"]
+__all__ = ["ControlledConv", "Initial", "add_control", "output_channels"]
+
+
+class Initial:
+    """The initial features that the convolutions of a model share in one forward pass."""
+
+    def __init__(self) -> None:
+        self._features: Tensor | None = None
+
+    def take(self, features: Tensor) -> Tensor:
+        """The initial features, which are these if there are none yet."""
+        if self._features is None:
+            self._features = features
+        return self._features
+
+    def forget(self, *of_hook: Any) -> None:
+        """Forget the features; a hook of the model."""
+        self._features = None
 
 
 class ControlledConv(torch.nn.Module):
@@ -21,10 +38,13 @@ class ControlledConv(torch.nn.Module):
     \ldots) + \mathbf B`. Made by :func:`add_control`.
     """
 
-    def __init__(self, conv: torch.nn.Module, control: SmoothnessControl) -> None:
+    def __init__(
+        self, conv: torch.nn.Module, control: SmoothnessControl, initial: Initial | None = None
+    ) -> None:
         super().__init__()
         self.conv = conv
         self.control = control
+        self._initial = initial
         self._signature = inspect.signature(conv.forward)
         if "edge_index" not in self._signature.parameters:
             raise ModelError(
@@ -61,7 +81,10 @@ class ControlledConv(torch.nn.Module):
                 given["edge_weight"] = edges.edge_weight
         result = self.conv(*call.args, **call.kwargs)
         out, *others = result if isinstance(result, tuple) else (result,)
-        out = out + self.control(out, as_graph(edges, weight, out), given.get("x_0", x_0))
+        x_0 = given.get("x_0", x_0)
+        if x_0 is None and self._initial is not None:
+            x_0 = self._initial.take(out)
+        out = out + self.control(out, as_graph(edges, weight, out), x_0)
         return (out, *others) if others else out
 
 
@@ -73,6 +96,7 @@ def add_control(
     num_components: int | None = None,
     theta: float = 0.5,
     layer: int = 1,
+    initial: Initial | None = None,
 ) -> ControlledConv:
     r"""Give smoothness control to a convolution of PyTorch Geometric.
 
@@ -80,12 +104,12 @@ def add_control(
 
     Args:
         conv: such as ``GATConv``, ``SAGEConv``, ``GINConv``, ``APPNP`` or ``ChebConv``
-        control: ``pooled``, ``gated`` or ``gated_full`` of
-            :class:`~graphsct.nn.SmoothnessControl`
+        control: a kind of :class:`~graphsct.nn.SmoothnessControl`
         channels: width of the convolution's output, if it does not say so itself
         num_components: of the graph, needed by ``pooled``
         theta: of the gated controls
         layer: which layer this is, from 1, for the gated controls
+        initial: gives the initial features when a call does not
 
     Example:
         >>> from torch_geometric.nn import GATConv
@@ -94,7 +118,7 @@ def add_control(
         >>> conv(torch.randn(3, 5), graph).shape
         torch.Size([3, 8])
     """
-    width = _output_channels(conv) if channels is None else channels
+    width = output_channels(conv) if channels is None else channels
     if width is None:
         raise ModelError(
             f"{type(conv).__name__} does not say how wide its output is: pass channels="
@@ -102,10 +126,10 @@ def add_control(
     made = SmoothnessControl(
         width, control, num_components=num_components, theta=theta, layer=layer
     )
-    return ControlledConv(conv, made)
+    return ControlledConv(conv, made, initial)
 
 
-def _output_channels(conv: torch.nn.Module) -> int | None:
+def output_channels(conv: torch.nn.Module) -> int | None:
     """Number of columns of the output, heads counted, or ``None`` if nothing tells."""
     for name in ("out_channels", "channels"):
         width = getattr(conv, name, None)

@@ -69,7 +69,7 @@ class CellSettings(Record, leave_out=("train.seed",), error=ExperimentError):
     @property
     def rules(self) -> tuple[str, ...]:
         """The rules that select the epoch; results are compared by the first."""
-        return ("val_score", "val_loss") if self.model.depth >= DEEP else ("val_score",)
+        return ("val_score", "val_loss") if (self.model.depth or 0) >= DEEP else ("val_score",)
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def _other_depths(key: Key, cells: dict[Key, Cell]) -> list[Cell]:
         for other, cell in cells.items()
         if other.depth != depth and other._replace(depth=depth) == key
     ]
-    return sorted(others, key=lambda cell: abs(cell.settings.model.depth - depth))
+    return sorted(others, key=lambda cell: abs((cell.settings.model.depth or 0) - depth))
 
 
 def _run(

@@ -128,7 +128,7 @@ def _case(cell: PaperCell, cells: Mapping[Key, Cell]) -> Case | None:
     if key not in cells:
         return None
     model = cells[key].settings.model
-    return Case(key.dataset, key.model, model.depth, model.hidden)
+    return Case(key.dataset, key.model, model.depth or 0, model.hidden or 0)
 
 
 def _path(table: PaperTable, folder: Path) -> Path:

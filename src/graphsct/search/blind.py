@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
 from graphsct.datasets.targets import check_targets, num_outputs
@@ -27,7 +28,8 @@ class BlindData:
     """The part of some data that a search may see: one view without test nodes for each split.
 
     There is no test mask in it, and every label outside the training and validation nodes of a view
-    is -1. Models can be built from it as from the data.
+    is -1. Models can be built from it as from the data, by functions that look at the features and
+    the edges alone.
 
     Args:
         views: one for each split
@@ -77,7 +79,24 @@ class BlindData:
         """The number of outputs by the name that it has in PyTorch Geometric."""
         return self.num_outputs
 
-    def views_of(self, model: torch.nn.Module, normalize: bool = False) -> list[TrainingData]:
+    @property
+    def x(self) -> Tensor:
+        """The features; shape: ``(n, d)``."""
+        features: Tensor = self.rest.x
+        return features
+
+    @property
+    def edge_index(self) -> Tensor:
+        """The edges; shape: ``(2, num_edges)``."""
+        edges: Tensor = self.rest.edge_index
+        return edges
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self.graph.num_nodes
+
+    def views_of(self, model: torch.nn.Module, *, normalize: bool = False) -> list[TrainingData]:
         """The views as a model takes them.
 
         Args:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from graphsct.search.blind import BlindData
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.many import room
+from graphsct.training.many import materialize, room
 from graphsct.training.runner import Best, Runner
 from graphsct.training.seeding import seeded
 from graphsct.training.tracks import shape_of
@@ -108,10 +108,12 @@ class _Group:
                 config = replace(candidate.train, seed=candidate.train.seed + run)
                 with seeded(config.seed):
                     model = candidate.model.build(data)
+                first = data.views_of(model, normalize=candidate.normalize)[0]
+                materialize(model, first, config)
                 kind = candidate.normalize, shape_of(model, config)
                 shapes[kind].append((_Run(number, run), model, config))
         for (normalize, _), alike in shapes.items():
-            all_views = data.views_of(alike[0][1], normalize)
+            all_views = data.views_of(alike[0][1], normalize=normalize)
             size = room(alike[0][1], all_views[0])
             for start in range(0, len(alike), size):
                 runs, models, settings = zip(*alike[start : start + size], strict=True)

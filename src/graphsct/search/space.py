@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from graphsct.errors import ModelError
+from graphsct.names import nearest
 from graphsct.nn import CONTROLS, MODELS
+from graphsct.nn.blueprint import Space
 from graphsct.nn.controls import TENTHS
-from graphsct.nn.model import Space
+from graphsct.nn.model_function import ModelFunction
 from graphsct.search.task import WIDTHS, Task
 from graphsct.training.config import OF_ACTIVATION, ModelConfig, TrainConfig
 
@@ -28,9 +31,10 @@ def space(task: Task) -> Space:
     """
     model = MODELS[task.model]
     own = dict(model.search_space(task.control))
+    if isinstance(model, ModelFunction):
+        _check_names(model, own)
     activations = own.pop("activation", ("relu", "leaky_relu"))
     shared: dict[str, tuple[Any, ...]] = {
-        "learning_rate": (1e-4, 1e-3, 1e-2),
         "conv_weight_decay": _DECAYS,
         "dense_weight_decay": _DECAYS,
         "dropout": TENTHS,
@@ -38,20 +42,30 @@ def space(task: Task) -> Space:
         "depth": (2, 4, 8, 16) if task.depth is None else (task.depth,),
         "activation": activations if task.activation is None else (task.activation,),
     }
-    if "leaky_relu" in shared["activation"]:
+    shared = {name: these for name, these in shared.items() if name in model.searched()}
+    if "leaky_relu" in shared.get("activation", ()):
         shared["negative_slope"] = (0.01, 0.1, 0.3)
     if task.normalize is None:
         shared["normalize"] = (False, True)
-    lacking = {"dropout", "activation"} - set(model.options())
-    if "activation" in lacking:
-        lacking.add("negative_slope")
     of_control = {} if task.control is None else CONTROLS[task.control].search_space
     choices = (
-        {name: these for name, these in shared.items() if name not in lacking}
+        {"learning_rate": (1e-4, 1e-3, 1e-2)}
+        | shared
         | own
         | {name: these for name, these in of_control.items() if name in model.options()}
     )
-    return choices | {name: (task.options[name],) for name in choices if name in task.options}
+    fixed = task.options | ({} if task.depth is None else {"depth": task.depth})
+    return choices | {name: (fixed[name],) for name in choices if name in fixed}
+
+
+def _check_names(model: ModelFunction, own: Space) -> None:
+    """Refuse choices in a user's file that are neither for training nor for the function."""
+    for name in own:
+        if name not in _TRAIN and not model.takes(name):
+            raise ModelError(
+                f"{model.path}: space has {name!r}, but {model.name} has no such argument"
+                f"{nearest(name, [*model.options(), *_TRAIN])}"
+            )
 
 
 def first_choices(task: Task) -> list[dict[str, Any]]:
@@ -84,7 +98,7 @@ def configs(
         select=task.select,
         metric=task.metric,
         seed=seed,
-        **{name: chosen[name] for name in _TRAIN},
+        **{name: chosen[name] for name in _TRAIN if name in chosen},
     )
     others = {k: v for k, v in chosen.items() if k not in _TRAIN and k != "normalize"}
     values = in_effect({**MODELS[task.model].from_choices(others), **task.options})

@@ -13,7 +13,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from graphsct.errors import TrainingError
-from graphsct.nn.model import Space
+from graphsct.nn.blueprint import Space
 from graphsct.search.evaluate import RUNGS, Score
 from graphsct.search.outcome import Counts, Outcome, TrialRow
 from graphsct.search.space import in_effect

@@ -31,7 +31,7 @@ class Task(Config):
 
     Args:
         data: name of a data set
-        model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn``
+        model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn`` or ``pyg:GAT``
         control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
         depth: number of convolutions; if none, 2, 4, 8 and 16 are tried
         activation: name of the activation; if none, the model's choices are tried, which are
@@ -61,7 +61,9 @@ class Task(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_options(self.model, self.options)
+        fixed = {"depth": self.depth, "activation": self.activation, "hidden": self.max_hidden}
+        given = [name for name, value in fixed.items() if value is not None]
+        check_options(self.model, [*given, *self.options])
         check_select(self)
         if self.metric is not None:
             pick(METRICS, self.metric, "metric")

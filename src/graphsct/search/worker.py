@@ -147,7 +147,8 @@ def work(
     def size(chosen: Mapping[str, Any]) -> int:
         if not few_shapes(study.choices):
             return 1
-        near = room(plan.candidate(chosen).model.build(data), data.views[0])
+        model = plan.candidate(chosen).model.build(data)
+        near = room(model, data.views_of(model, normalize=False)[0])
         return max(1, min(near, _TOGETHER) // plan.runs)
 
     while not stop() and (plan.until is None or time.time() < plan.until):

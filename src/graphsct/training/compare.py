@@ -140,4 +140,4 @@ def compare_control(
 
 
 def _title(model: ModelConfig) -> str:
-    return f"{model.model}{model.depth} {model.control or 'plain'}, seed"
+    return f"{model.model}{model.depth or ''} {model.control or 'plain'}, seed"

@@ -10,11 +10,10 @@ from typing import Any
 import torch
 
 from graphsct.errors import ModelError, TrainingError
-from graphsct.graph.cache import graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn import CONTROLS, MODELS
-from graphsct.nn.model import get_model
-from graphsct.nn.model_file import call_constructor
+from graphsct.nn.blueprint import DEFAULTS, get_model
+from graphsct.nn.model_function import ModelFunction
 from graphsct.records import Record, check_types
 from graphsct.training.metrics import METRICS
 
@@ -120,20 +119,22 @@ def check(config: Any, name: str, right: bool, expected: str) -> None:
 
 
 def check_options(model: str, names: Iterable[str]) -> None:
-    """Refuse an option that the constructor of a model does not take.
+    """Refuse a setting that a model does not take.
 
     Args:
         model: name of a model
-        names: names of options
+        names: names of settings
     """
-    taken = get_model(model).options()
+    chosen = get_model(model)
     for name in names:
-        if name not in taken:
+        if not chosen.takes(name):
             others = [key for key, other in MODELS.items() if name in other.options()]
+            if isinstance(chosen, ModelFunction):
+                others = []  # the user can give it an argument of that name
             raise ModelError(
                 f"{name} is not for {model}, only for {' and '.join(others)}"
                 if others
-                else f"{model} has no option {name!r}{nearest(name, taken)}"
+                else f"{model} has no option {name!r}{nearest(name, chosen.options())}"
             )
 
 
@@ -142,11 +143,11 @@ class ModelConfig(Config):
     """The settings of a model; ``None`` keeps the model's own default.
 
     Args:
-        model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn``
+        model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn`` or ``pyg:GAT``
         control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
-        depth: number of convolutions
-        hidden: number of channels
-        dropout: rate before the two linear layers
+        depth: number of convolutions, 2 by default; a function of your own has its own default
+        hidden: number of channels, likewise 64
+        dropout: rate before the two linear layers, likewise 0.5
         conv_dropout: rate before every convolution
         activation: a name in :data:`graphsct.nn.ACTIVATIONS`
         negative_slope: slope of ``leaky_relu``, 0.01 by default
@@ -171,9 +172,9 @@ class ModelConfig(Config):
 
     model: str = "gcn"
     control: str | None = None
-    depth: int = 2
-    hidden: int = 64
-    dropout: float = 0.5
+    depth: int | None = None
+    hidden: int | None = None
+    dropout: float | None = None
     conv_dropout: float | None = None
     activation: str | None = None
     negative_slope: float | None = None
@@ -190,7 +191,11 @@ class ModelConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_options(self.model, self._given())
+        for name, value in get_model(self.model).defaults().items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        sizes = [name for name in DEFAULTS if getattr(self, name) is not None]
+        check_options(self.model, [*sizes, *self._given()])
         slope = self.negative_slope
         if slope is not None:
             check(self, "negative_slope", 0 < slope < 1, "above 0 and below 1")
@@ -205,23 +210,46 @@ class ModelConfig(Config):
         """The model's name in tables and figures."""
         return MODELS[self.model].title
 
+    @property
+    def size(self) -> str:
+        """The depth and width in words, as far as the model has them."""
+        parts = [f"{self.depth} layers"] if self.depth else []
+        return " of ".join(parts + ([f"width {self.hidden}"] if self.hidden else []))
+
+    @property
+    def label(self) -> str:
+        """A name for folders: the model, its control and its depth, if it has one."""
+        parts = [self.model.replace(":", "-"), self.control or "plain", self.depth]
+        return "-".join(str(part) for part in parts if part is not None)
+
     def _given(self) -> dict[str, Any]:
         """The options that differ from the model's defaults."""
         own = ("model", "depth", "hidden", "negative_slope", "options")
         named = {each.name: getattr(self, each.name) for each in fields(self)}
-        if "dropout" not in get_model(self.model).options() and self.dropout == type(self).dropout:
-            del named["dropout"]
         return {k: v for k, v in named.items() if k not in own and v is not None} | self.options
 
     def build(self, data: Any) -> torch.nn.Module:
-        """A new model for these data, with random weights from PyTorch's generator."""
-        options = self._given()
+        """A new model for these data, with random weights from PyTorch's generator.
+
+        Args:
+            data: one graph, or a list of graphs, for which a model has a readout
+        """
+        chosen, options = get_model(self.model), self._given()
+        control = options.pop("control", None)
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)
-        if self.control is not None and pick(CONTROLS, self.control, "control").needs_components:
-            graph = graph_of(data)
-            options["num_components"] = graph.num_components
-        make: Any = MODELS[self.model]
-        sizes = data.num_features, self.hidden, data.num_classes, self.depth
-        model: torch.nn.Module = call_constructor(make, make.__name__, *sizes, **options)
-        return model
+        if hasattr(data, "graphs"):
+            _check_for_lists(control)
+            if "readout" in chosen.options():
+                options.setdefault("readout", "mean")
+        return chosen.build(
+            data, hidden=self.hidden, depth=self.depth, control=control, options=options
+        )
+
+
+def _check_for_lists(control: str | None) -> None:
+    if control is not None and pick(CONTROLS, control, "control").needs_components:
+        raise ModelError(
+            f"control {control!r} has one weight for each component of one graph, and the data are "
+            "many graphs; use control='gated'"
+        )

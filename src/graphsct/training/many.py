@@ -29,7 +29,7 @@ from graphsct.training.runner import Callback, Job, train
 from graphsct.training.seeding import seeded
 from graphsct.training.tracks import shape_of, tracks
 
-__all__ = ["Place", "fit_many", "keep_in", "make_jobs", "room", "train_many"]
+__all__ = ["Place", "fit_many", "keep_in", "make_jobs", "materialize", "room", "train_many"]
 
 #: Size of the hidden features of a batch, in numbers, that fits into the processor's caches.
 _NEAR = 1 << 18
@@ -118,7 +118,7 @@ def make_jobs(
         key = own, _signature(model), config.metric
         if key not in read:
             read[key] = SplitData.of(data, split, model=model, metric=config.metric)
-        _materialize(model, read[key], config)
+        materialize(model, read[key], config)
         jobs.append(Job(model, read[key], config))
     return jobs
 
@@ -128,8 +128,14 @@ def _signature(model: torch.nn.Module) -> Hashable:
     return isinstance(model, Model), str(inspect.signature(model.forward))
 
 
-def _materialize(model: torch.nn.Module, data: TrainingData, config: TrainConfig) -> None:
-    """Give layers that wait for their first input, such as ``GCNConv(-1, 8)``, their weights."""
+def materialize(model: torch.nn.Module, data: TrainingData, config: TrainConfig) -> None:
+    """Give layers that wait for their first input, such as ``GCNConv(-1, 8)``, their weights.
+
+    Args:
+        model: a model, which is refused if it has nothing to train
+        data: the first input
+        config: the seed of the weights
+    """
     if any(isinstance(weight, UninitializedParameter) for weight in model.parameters()):
         with seeded(config.seed):
             data.evaluate(model)

@@ -12,8 +12,8 @@ def describe(found: Comparison) -> str:
     model, runs = found.results.model, found.results.counted
     seeds = f"seeds 0 to {len(runs) - 1}" if len(runs) > 1 else f"seed {runs[0].config.seed}"
     splits = f", seed i on split i mod {found.num_splits}" if found.num_splits > 1 else ""
+    size = f"{model.size}, " if model.size else ""
     return (
-        f"{model.title}, {model.depth} layers of width {model.hidden}, control "
-        f"{model.control or 'none'}; {seeds}{splits}; the epoch chosen by "
-        f"{found.results.criterion.title}"
+        f"{model.title}, {size}control {model.control or 'none'}; {seeds}{splits}; the epoch "
+        f"chosen by {found.results.criterion.title}"
     )

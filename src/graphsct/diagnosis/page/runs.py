@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphsct import __version__
-from graphsct.diagnosis.builders import load_weights
 from graphsct.diagnosis.card import describe_graph
 from graphsct.diagnosis.diagnose import classified, diagnose, measured_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
@@ -16,6 +15,7 @@ from graphsct.diagnosis.page import inside, pretty
 from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.history import history
 from graphsct.diagnosis.tables import comparison_table, seed_table
+from graphsct.diagnosis.weight_files import load_weights
 from graphsct.errors import GraphsctError
 from graphsct.extras import require
 from graphsct.files import write_text

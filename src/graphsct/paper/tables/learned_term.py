@@ -277,7 +277,7 @@ EXPERIMENTS = (LearnedTerm("term"),)
 def _place(term: Term) -> tuple[int, ...]:
     datasets, models = list(DATASETS), list(MODELS)
     key = term.key
-    return datasets.index(key.dataset), models.index(key.model), term.settings.model.depth
+    return datasets.index(key.dataset), models.index(key.model), term.settings.model.depth or 0
 
 
 def _parts(terms: list[Term], sections: tuple[str, ...]) -> tuple[Table[Any], ...]:
@@ -358,7 +358,7 @@ def _layer_rows(term: Term) -> Iterable[_LayerRow]:
 def _features(term: Term, layers: Sequence[LayerTerm], network: str) -> FeatureMedians:
     measures: list[FeatureMeasures] = [getattr(layer, network) for layer in layers]
     dead, *others = map(_median, zip(*measures, strict=True))
-    share = 100 * (dead or 0) / term.settings.model.hidden
+    share = 100 * (dead or 0) / (term.settings.model.hidden or 1)
     return FeatureMedians(share, *others)
 
 

@@ -1,0 +1,135 @@
+r"""Smoothness control for all convolutions of a model that somebody else wrote."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from graphsct.errors import ModelError
+from graphsct.graph.cache import graph_of
+from graphsct.names import pick
+from graphsct.nn.blueprint import num_outputs
+from graphsct.nn.controls import CONTROLS
+from graphsct.nn.convolution import Convolution
+from graphsct.nn.wrap import ControlledConv, Initial, add_control, output_channels
+
+__all__ = ["THETA", "add_control_for", "control_convolutions"]
+
+#: The gated controls' theta, if nobody names another.
+THETA = 0.5
+
+
+def control_convolutions(
+    model: torch.nn.Module,
+    control: str,
+    *,
+    num_components: int | None = None,
+    theta: float = THETA,
+    num_outputs: int | None = None,
+) -> torch.nn.Module:
+    r"""Give smoothness control to every hidden convolution of a model, in place.
+
+    A convolution is a ``MessagePassing`` of PyTorch Geometric, or one of ours, that takes an
+    ``edge_index`` and says how wide its output is. The gated controls' initial features
+    :math:`\mathbf H^0` are the output of the convolution that the model calls first, before its
+    control; so they need convolutions of one width.
+
+    Args:
+        model: any model with convolutions
+        control: a name in :data:`graphsct.nn.CONTROLS`
+        num_components: number of connected components of the graph, needed by ``pooled``
+        theta: of the gated controls
+        num_outputs: a last convolution of this width is the output layer, which stays as it is; if
+            left out, the last convolution is a hidden one
+
+    Returns:
+        The model itself
+
+    Example:
+        >>> from torch_geometric.nn import GAT
+        >>> model = GAT(5, 8, num_layers=3, out_channels=2)
+        >>> model = control_convolutions(model, "gated", num_outputs=2)
+        >>> [type(conv).__name__ for conv in model.convs]
+        ['ControlledConv', 'ControlledConv', 'GATConv']
+    """
+    found = dict(_convolutions(model))
+    if found and num_outputs is not None and [*found.values()][-1] == num_outputs:
+        found.popitem()
+    if not found:
+        raise ModelError(
+            f"{type(model).__name__} has no hidden convolution that could get control={control!r}: "
+            "it takes a MessagePassing of PyTorch Geometric that is called with an edge_index and "
+            "says how wide its output is; wrap others with graphsct.nn.add_control"
+        )
+    initial = None
+    if pick(CONTROLS, control, "control").needs_initial:
+        initial = _shared_initial(model, control, found)
+    controlled = {
+        conv: add_control(
+            conv, control, num_components=num_components, theta=theta, layer=layer, initial=initial
+        )
+        for layer, conv in enumerate(found, 1)
+    }
+    for parent in list(model.modules()):
+        for name, part in parent._modules.items():
+            if part in controlled and not isinstance(parent, ControlledConv):
+                setattr(parent, name, controlled[part])
+    return model
+
+
+def add_control_for(
+    data: Any, model: torch.nn.Module, control: str | None, theta: float, *, last: bool
+) -> torch.nn.Module:
+    """Give smoothness control to a model that was built for some data, if a control is named.
+
+    Args:
+        data: the data
+        model: the model
+        control: name of the control, or none
+        theta: of the gated controls
+        last: whether the last convolution may be the output layer
+    """
+    if control is None:
+        return model
+    needed = pick(CONTROLS, control, "control").needs_components
+    return control_convolutions(
+        model,
+        control,
+        num_components=graph_of(data).num_components if needed else None,
+        theta=theta,
+        num_outputs=num_outputs(data) if last else None,
+    )
+
+
+def _convolutions(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, int]]:
+    """The convolutions in a model, in the order of its parts, with the widths of their outputs."""
+    from torch_geometric.nn import MessagePassing  # takes a second
+
+    for part in model.children():
+        width = None
+        if isinstance(part, MessagePassing | Convolution):
+            width = output_channels(part)
+        if width is not None and "edge_index" in inspect.signature(part.forward).parameters:
+            yield part, width
+        elif not isinstance(part, ControlledConv):
+            yield from _convolutions(part)
+
+
+def _shared_initial(
+    model: torch.nn.Module, control: str, found: dict[torch.nn.Module, int]
+) -> Initial:
+    """The initial features of all convolutions, forgotten after each forward pass."""
+    widths = list(dict.fromkeys(found.values()))
+    if len(widths) > 1:
+        raise ModelError(
+            f"control {control!r} needs hidden convolutions of one width, those of "
+            f"{type(model).__name__} have {', '.join(map(str, widths))} channels: make them equal, "
+            "or use control='pooled'"
+        )
+    initial = Initial()
+    model.register_forward_pre_hook(initial.forget)
+    model.register_forward_hook(initial.forget, always_call=True)
+    return initial
