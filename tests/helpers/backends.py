@@ -33,6 +33,8 @@ ENGINE_CASES = [
         ),
         dict(activation="silu"),
         dict(options={"residual": True}),
+        dict(options={"residual": "linear"}),
+        dict(options={"residual": "linear"}, norm="BatchNorm", model="gcnii"),
         dict(options={"residual": True}, norm="BatchNorm", activation="leaky_relu"),
         dict(options={"jumping": "cat"}),
         dict(options={"jumping": "max"}),

@@ -385,3 +385,21 @@ def test_errors_teach(name):
     }.items():
         with pytest.raises(ModelError, match=message):
             call()
+
+
+def test_residual_connections_add_the_input_or_a_linear_map_of_it():
+    graph = Graph([[0, 1, 1, 2], [1, 0, 2, 1]])
+    x = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    plain = GCN(4, 5, 2, num_layers=1, init="glorot")
+    added = GCN(4, 5, 2, num_layers=1, init="glorot", residual=True)
+    mapped = GCN(4, 5, 2, num_layers=1, init="glorot", residual="linear")
+    added.load_state_dict(plain.state_dict())
+    mapped.load_state_dict(plain.state_dict(), strict=False)
+    _, (first, last) = plain(x, graph, return_layers=True)
+    assert torch.equal(added(x, graph, return_layers=True)[1][1], last + first)
+    expected = (plain.convs[0](first, graph) + mapped.skips[0](first)).relu()
+    assert torch.allclose(mapped(x, graph, return_layers=True)[1][1], expected)
+    groups = {group["name"]: group["params"] for group in mapped.param_groups()}
+    assert any(weight is mapped.skips[0].weight for weight in groups["conv"])
+    with pytest.raises(ModelError, match="residual is 'lin', expected true, false or 'linear'"):
+        GCN(4, 5, 2, num_layers=1, residual="lin")

@@ -1,4 +1,4 @@
-"""Checks of the numbers and switches that layers and models take."""
+"""Checks of the numbers that layers and models take."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from typing import Any
 
 from graphsct.errors import ModelError
 
-__all__ = ["check_flag", "check_positive", "check_rate", "check_share", "check_size"]
-
-
-def check_flag(value: Any, name: str) -> bool:
-    """Return ``value`` if it is true or false."""
-    if not isinstance(value, bool):
-        raise ModelError(f"{name} is {value!r}, expected true or false")
-    return value
+__all__ = ["check_positive", "check_rate", "check_share", "check_size"]
 
 
 def check_size(value: Any, name: str) -> int:

@@ -17,7 +17,7 @@ from graphsct.graph.cache import as_graph, graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn.activations import SReLU, make_activation
 from graphsct.nn.blueprint import DEFAULTS, MODELS, Space, call_constructor, num_outputs
-from graphsct.nn.checks import check_flag, check_rate, check_size
+from graphsct.nn.checks import check_rate, check_size
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import Kind, drop_edges
 from graphsct.nn.jumping import Jumping
@@ -58,7 +58,8 @@ class Model(torch.nn.Module):
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution
         norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
-        residual: add the input of each layer to its output
+        residual: add the input of each layer to its output; ``linear`` adds a linear map of it
+            before the norm instead
         jumping: ``cat`` or ``max``: the output layer sees the features of all layers
         edge_dropout: rate at which edges are left out in training (DropEdge)
         readout: ``mean``, ``sum`` or ``max``: scores of graphs instead of nodes
@@ -153,7 +154,7 @@ class Model(torch.nn.Module):
         dropout: float = 0.0,
         conv_dropout: float = 0.0,
         norm: str | torch.nn.Module | None = None,
-        residual: bool = False,
+        residual: bool | str = False,
         jumping: str | None = None,
         edge_dropout: float = 0.0,
         readout: str | None = None,
@@ -170,7 +171,13 @@ class Model(torch.nn.Module):
         self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
-        self.residual = check_flag(residual, "residual")
+        if not (isinstance(residual, bool) or residual == "linear"):
+            raise ModelError(f"residual is {residual!r}, expected true, false or 'linear'")
+        self.residual = residual
+        self.skips = torch.nn.ModuleList(
+            torch.nn.Linear(hidden_channels, hidden_channels)
+            for _ in range(self.num_layers if residual == "linear" else 0)
+        )
         self.edge_dropout = check_rate(edge_dropout, "edge_dropout")
         self.jumping = None if jumping is None else Jumping(jumping)
         width = hidden_channels
@@ -199,7 +206,8 @@ class Model(torch.nn.Module):
 
     def reset_parameters(self) -> None:
         """Bring all weights back to their first values, drawn anew where they are random."""
-        for module in (self.input, self.output, *self.convs, *self.norms, *self.activations):
+        parts = (self.input, self.output, *self.convs, *self.skips, *self.norms, *self.activations)
+        for module in parts:
             if hasattr(module, "reset_parameters"):
                 module.reset_parameters()
 
@@ -253,12 +261,13 @@ class Model(torch.nn.Module):
         x = x_0 = self.activations[0](self.norms[0](x))
         pooled_0 = graph.pool(x_0) if self._needs_initial else None
         layers: list[Tensor] = [x]
-        for conv, norm, activation in zip(
-            self.convs, self.norms[1:], self.activations[1:], strict=True
-        ):
+        for number, conv in enumerate(self.convs):
             dropped = dropout(x, self.conv_dropout, self.training)
-            out = activation(norm(self.convolve(conv, dropped, x_0, graph, pooled_0)))
-            x = out + x if self.residual else out
+            out = self.convolve(conv, dropped, x_0, graph, pooled_0)
+            if self.skips:
+                out = out + self.skips[number](dropped)
+            out = self.activations[number + 1](self.norms[number + 1](out))
+            x = out + x if self.residual is True else out
             layers.append(x)
         if self.jumping is not None:
             x = self.jumping(layers)
@@ -291,8 +300,8 @@ class Model(torch.nn.Module):
     ) -> list[dict[str, Any]]:
         """Parameters for an optimizer, with weight decay for convolutions and dense layers apart.
 
-        Controls go with their convolutions, norms with the dense layers, and the offsets of
-        activations without decay.
+        Controls and linear residual connections go with their convolutions, norms with the dense
+        layers, and the offsets of activations without decay.
 
         Example:
             >>> from graphsct.nn import GCN
@@ -300,9 +309,10 @@ class Model(torch.nn.Module):
             >>> groups = model.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
             >>> optimizer = torch.optim.Adam(groups, lr=0.01)
         """
+        conv = [*self.convs.parameters(), *self.skips.parameters()]
         dense = [*self.input.parameters(), *self.output.parameters(), *self.norms.parameters()]
         groups = [
-            dict(name="conv", params=[*self.convs.parameters()], weight_decay=conv_weight_decay),
+            dict(name="conv", params=conv, weight_decay=conv_weight_decay),
             dict(name="dense", params=dense, weight_decay=dense_weight_decay),
             dict(name="activation", params=[*self.activations.parameters()], weight_decay=0.0),
         ]
