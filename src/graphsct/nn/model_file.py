@@ -5,25 +5,18 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from graphsct.errors import GraphsctError, ModelError
 from graphsct.names import nearest
 from graphsct.nn.model import MODELS, Model, register
+from graphsct.python_file import execute, explain, is_file
 
-__all__ = ["ModelSource", "call_constructor", "is_file", "is_model", "load_model", "load_object"]
+__all__ = ["ModelSource", "call_constructor", "is_model", "load_model", "load_object"]
 
 T = TypeVar("T")
-
-
-def is_file(name: str) -> bool:
-    """Whether the name of a model names a file as well: ``my_model.py:Net``."""
-    return name.endswith(".py") or ".py:" in name
 
 
 def load_model(target: str) -> type[Model]:
@@ -52,7 +45,7 @@ def load_object(target: str) -> Any:
         raise ModelError(
             f"{target!r} is not a model; expected a file and a name in it: my_model.py:Net"
         )
-    module = _execute(Path(place))
+    module = execute(place, ModelError)
     named = {k: v for k, v in vars(module).items() if callable(v) and not k.startswith("_")}
     models = {v.name: v for v in named.values() if is_model(v) and hasattr(v, "name")}
     known: dict[str, Any] = models | named
@@ -84,7 +77,7 @@ def call_constructor(make: Callable[..., T], name: str, *args: Any, **options: A
     except GraphsctError:
         raise
     except Exception as error:
-        raise ModelError(f"{name} cannot be built: {_explain(error)}") from error
+        raise ModelError(f"{name} cannot be built: {explain(error)}") from error
 
 
 @dataclass(frozen=True)
@@ -120,42 +113,10 @@ class ModelSource:
         """Register the model in this process, unless it is registered already."""
         if self.name in MODELS:
             return
-        execute = _execute if is_file(self.module) else importlib.import_module
-        module: Any = execute(self.module)
+        module: Any = (
+            execute(self.module, ModelError)
+            if is_file(self.module)
+            else importlib.import_module(self.module)
+        )
         if self.name not in MODELS:
             register(getattr(module, self.class_name))
-
-
-def _execute(place: str | Path) -> ModuleType:
-    """Execute a file as Python would; its module has the whole path as its name."""
-    path = Path(place).resolve()
-    if not path.is_file():
-        raise ModelError(f"there is no file {place}")
-    module = ModuleType(str(path))
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # dataclasses, for example, look their module up
-    sys.path.insert(0, str(path.parent))
-    try:
-        # An import would read a stale .pyc file if the source changed within a second.
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        raise ModelError(f"{place}{_line(error, path)}: {_explain(error)}") from error
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """The line of the file where an error arose, if it is known."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines.append(error.lineno)
-    return f", line {lines[-1]}" if lines else ""
-
-
-def _explain(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    kind = "" if isinstance(error, GraphsctError) else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{text}".split())
