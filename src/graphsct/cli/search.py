@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import settings
+from graphsct.cli.inputs import load_data, settings
 from graphsct.cli.options import option
 from graphsct.cli.output import diverted, print_json
 
@@ -21,7 +21,7 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
-_TASK, _TRIALS, _STUDY = "The task", "Trials", "The study"
+_DATA, _TASK, _TRIALS, _STUDY = "The data", "The task", "Trials", "The study"
 
 _EXAMPLES = options.examples(
     (
@@ -37,7 +37,13 @@ _EXAMPLES = options.examples(
 @app.command(epilog=_EXAMPLES)
 def search(
     ctx: typer.Context,
-    data: Annotated[str, options.data(_TASK)] = "demo",
+    data: Annotated[str, options.data(_DATA)] = "demo",
+    normalize: Annotated[bool | None, options.normalize(_DATA, "both are tried")] = None,
+    symmetrize: Annotated[bool, options.symmetrize(_DATA)] = False,
+    split: Annotated[str | None, options.split(_DATA)] = None,
+    split_seed: Annotated[int, options.split_seed(_DATA)] = 0,
+    features: Annotated[str | None, options.features(_DATA)] = None,
+    root: Annotated[Path | None, options.root(_DATA)] = None,
     model: Annotated[str, options.model(_TASK)] = "gcn",
     control: Annotated[str | None, options.control(_TASK)] = None,
     depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8 and 16 are tried")] = None,
@@ -47,7 +53,6 @@ def search(
     max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
     more: Annotated[list[str] | None, options.more(_TASK)] = None,
     select: Annotated[str, options.select(_TASK, "val_score")] = "val_score",
-    normalize: Annotated[bool | None, options.normalize(_TASK, "both are tried")] = None,
     trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
     epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
@@ -55,7 +60,6 @@ def search(
     seconds: Annotated[float | None, option("Begin no trial after this time.", _TRIALS)] = None,
     finalists: Annotated[int, options.finalists(_TRIALS)] = 0,
     seed: Annotated[int, option("Of the search.", _TRIALS, True, min=0)] = 0,
-    root: Annotated[Path | None, options.root(_STUDY)] = None,
     out: Annotated[
         Path | None, option("Folder of the study.", _STUDY, "a new one in results/search")
     ] = None,
@@ -82,18 +86,18 @@ def search(
         torch.set_num_threads(threads)
     with diverted(as_json):
         given = settings(ctx.params, (field.name for field in fields(Task)))
-        task = Task(**{"control": None, "depth": None, **given, "data": data.lower()})
-    folder = out or Path("results/search") / "-".join(
-        [task.data, task.model, task.control or "plain", str(task.depth or "any")]
-    )
-    with diverted(as_json):
+        loaded = load_data(data, ctx.params, normalize=normalize)
+        place = loaded.source.get("path", loaded.source["name"])
+        task = Task(**{"control": None, "depth": None, **given, "data": place})
+        parts = [task.model, task.control or "plain", str(task.depth or "any")]
+        folder = out or Path("results/search") / "-".join([loaded.source["name"], *parts])
         found = run(
             task,
+            data=loaded,
             trials=trials,
             seed=seed,
             runs=seeds,
             storage=folder,
-            root=root,
             epochs=epochs,
             patience=patience,
             seconds=seconds,
@@ -106,16 +110,16 @@ def search(
     if as_json:
         print_json(found.to_dict())
     else:
-        _show(found, folder, model)
+        _show(found, folder, ctx.params)
     if found.interrupted:
         typer.echo(f"interrupted: the same command continues in {folder}", err=True)
         raise typer.Exit(130)
 
 
-def _show(found: Found, folder: Path, model: str) -> None:
+def _show(found: Found, folder: Path, given: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from graphsct.nn.model_file import is_file
+    from graphsct.python_file import is_file
     from graphsct.search.finals import TIMES
     from graphsct.search.progress import show_score
     from graphsct.training.words import SELECT
@@ -136,5 +140,8 @@ def _show(found: Found, folder: Path, model: str) -> None:
     if found.normalize:
         console.print("  each row of features made to sum to one")
     words = ["graphsct", "train", "--data", found.task.data, "--config", str(folder / "best.json")]
-    words += ["--model", model] if is_file(model) else []
+    words += ["--model", given["model"]] if is_file(given["model"]) else []
+    words += ["--symmetrize"] if given["symmetrize"] else []
+    for name in ("split", "split_seed", "features", "root"):
+        words += [f"--{name.replace('_', '-')}", str(given[name])] if given[name] else []
     console.print(f"Written to {folder}; now: {shlex.join(words)}", soft_wrap=True)

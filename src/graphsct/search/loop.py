@@ -56,8 +56,8 @@ def search(
         seed: seed of the search, and of the first run of each trial; run i has this seed plus i
         runs: number of runs of each trial, whose mean is its score; by default 2 on a fixed split,
             else one for each split
-        data: your own data, with rows that already sum to one if the task says so; loaded by the
-            name in the task if left out
+        data: your own data, with rows that already sum to one if the task says so; opened by the
+            name in the task if left out, as by :func:`graphsct.datasets.open_data`
         storage: folder of the study, which several processes may share; an existing study is
             resumed. In memory if left out
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
@@ -124,7 +124,7 @@ def search(
 def _load(task: Task, root: Any) -> Any:
     from graphsct import datasets
 
-    return datasets.load(task.data, root, normalize=bool(task.normalize))
+    return datasets.open_data(task.data, root, normalize=bool(task.normalize))
 
 
 def _title(task: Task) -> str:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from graphsct.datasets.features import sparse_features
 from graphsct.datasets.splits import Split, check_split
 from graphsct.errors import DataError, GraphsctError, ModelError
 from graphsct.graph import Graph
@@ -132,7 +133,7 @@ class SplitData(TrainingData):
         where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
         check_split(masks, y, every_class=False, where=where)
         plain = not (model is None or isinstance(model, Model))
-        x = x.to_dense() if plain and x.layout != torch.strided else x
+        x = _dense(x) if plain else sparse_features(x)
         edges = read_edges(data, name, plain)
         if not plain and x.dtype in (torch.float32, torch.float64):
             weight = edges[1] if len(edges) > 1 else None
@@ -165,6 +166,10 @@ class SplitData(TrainingData):
 
     def _used(self) -> Tensor:
         return super()._used() | self.split.test
+
+
+def _dense(x: Tensor) -> Tensor:
+    return x if x.layout == torch.strided else x.to_dense()
 
 
 def _inputs(

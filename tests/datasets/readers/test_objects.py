@@ -42,8 +42,7 @@ def test_sparse_features_columns_of_masks_and_weights_of_a_data():
     data = from_data(source)
     assert len(data.splits) == 2
     assert data.class_names == [5, 9]
-    assert data.x.layout == torch.sparse_csr
-    assert data.x.to_dense().equal(x)
+    assert data.x.equal(x)
     assert data.edge_index.tolist() == [[0, 1, 1, 2, 2], [1, 0, 2, 1, 2]]
     assert data.edge_weight.tolist() == [1, 1, 3, 3, 4]
     own = Split(masks[0] | masks[2], masks[1], masks[3])
