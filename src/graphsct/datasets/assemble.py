@@ -111,8 +111,8 @@ def describe(data: Any) -> Facts:
     Those of a list of graphs are counted over all graphs; homophily is that of classes of nodes.
     """
     graphs = [graph_of(graph) for graph in getattr(data, "graphs", [data])]
-    y = getattr(data, "y", None)
-    of_nodes = len(graphs) == 1 and y is not None and kind_of(y) == "classes"
+    y: Any = getattr(data, "y", None)
+    of_nodes = hasattr(data, "edge_index") and y is not None and kind_of(y) == "classes"
     return Facts(
         nodes=sum(graph.num_nodes for graph in graphs),
         edges=sum(graph.num_edges for graph in graphs),

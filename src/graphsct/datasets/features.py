@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def compact(x: Any) -> Any:
     return matrix
 
 
-def _is_smaller(entries: int, shape: Any, itemsize: int = 4) -> bool:
+def _is_smaller(entries: int, shape: Sequence[int], itemsize: int = 4) -> bool:
     """Whether CSR takes fewer bytes than dense, with 32-bit indices of columns and rows."""
     rows, columns = shape
     return (itemsize + 4) * entries + 4 * (rows + 1) < itemsize * rows * columns

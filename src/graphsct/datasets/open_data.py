@@ -150,9 +150,10 @@ def _load_object(target: str) -> Any:
 
 
 def _draw(split: Drawn, data: Any) -> None:
-    if getattr(data, "y", None) is None:
+    y = getattr(data, "y", None)
+    if y is None:
         raise DataError(f"{data.name} has no labels and no targets, so that {split} draws nothing")
     if isinstance(data, GraphList):
-        data.set_splits([split.draw(data.y)])
+        data.set_splits([split.draw(y)])
     else:
-        set_splits(data, [split.draw(data.y)])
+        set_splits(data, [split.draw(y)])

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.sparse import csr_array, issparse
-from torch import Tensor
 
 from graphsct.datasets.catalog import Entry
 from graphsct.datasets.paths import cache_folder
@@ -51,7 +50,7 @@ class Parsed:
         return as_splits(self.masks)
 
     @property
-    def more(self) -> dict[str, Tensor]:
+    def more(self) -> dict[str, Any]:
         """Further attributes of a ``Data``."""
         return {} if self.year is None else {"node_year": torch.from_numpy(self.year)}
 

@@ -45,21 +45,21 @@ def check_targets(y: Any, count: int | None = None, where: str = "y") -> Tensor:
         if bool(y.isinf().any()) or bool(y.isnan().all()):
             raise DataError(f"{where} holds infinite numbers, or nothing but NaN")
         return y
-    y = y.long()
-    if y.dim() == 2 and y.shape[1] > 1:
-        if not bool(((y == 0) | (y == 1)).all()):
+    whole: Tensor = y.long()
+    if whole.dim() == 2 and whole.shape[1] > 1:
+        if not bool(((whole == 0) | (whole == 1)).all()):
             raise DataError(
-                f"{where} has {y.shape[1]} columns of whole numbers, which are neither classes of "
-                "shape (n,) nor labels of 0 and 1; make it float to predict numbers"
+                f"{where} has {whole.shape[1]} columns of whole numbers, which are neither classes "
+                "of shape (n,) nor labels of 0 and 1; make it float to predict numbers"
             )
-        return y.to(torch.get_default_dtype())
-    y = y.reshape(-1)
-    if int(y.min()) < -1 or int(y.max()) < 0:
+        return whole.to(torch.get_default_dtype())
+    whole = whole.reshape(-1)
+    if int(whole.min()) < -1 or int(whole.max()) < 0:
         raise DataError(
-            f"{where} runs from {int(y.min())} to {int(y.max())}; classes are 0, 1, ..., and -1 is "
-            "a node without a label"
+            f"{where} runs from {int(whole.min())} to {int(whole.max())}; classes are 0, 1, ..., "
+            "and -1 is a node without a label"
         )
-    return y
+    return whole
 
 
 def kind_of(y: Tensor) -> Kind:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from graphsct.datasets.open_data import open_data, short_name
 from graphsct.files import write_json, write_jsonl
 from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
@@ -81,7 +82,9 @@ def search(
         >>> found.trials, found.model.depth
         (3, 2)
     """
-    blind = BlindData.of(_load(task, root) if data is None else data)
+    if data is None:
+        data = open_data(task.data, root, normalize=bool(task.normalize))
+    blind = BlindData.of(data)
     with ExitStack() as stack:
         alone = workers == 1 and ray is None
         if storage is None and database is None and not alone:
@@ -121,15 +124,9 @@ def search(
     return found
 
 
-def _load(task: Task, root: Any) -> Any:
-    from graphsct import datasets
-
-    return datasets.open_data(task.data, root, normalize=bool(task.normalize))
-
-
 def _title(task: Task) -> str:
     depth = "" if task.depth is None else task.depth
-    return f"{task.data} {task.model}{depth} {task.control or 'plain'}"
+    return f"{short_name(task.data)} {task.model}{depth} {task.control or 'plain'}"
 
 
 def _write(study: Study, found: Found, folder: Path) -> None:
