@@ -145,7 +145,7 @@ def _check_counts(entry: Entry, parsed: Parsed) -> None:
     """Check the counts of a data set whose files have no published checksums."""
     found: dict[str, Any] = {
         "nodes": len(parsed.y),
-        "features": parsed.x.shape[1],
+        "features": 0 if parsed.x is None else parsed.x.shape[1],
         "classes": len(np.unique(parsed.y[parsed.y >= 0])),
     }
     expected = {key: getattr(entry.facts, key) for key in found}

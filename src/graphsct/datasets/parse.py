@@ -94,13 +94,15 @@ def _read_wikics(path: Path) -> Parsed:
 
 
 def _read_ogb(edges: Path) -> Parsed:
-    parsed = read_folder(edges.parents[1], "time")
-    return parsed if parsed.x is None else replace(parsed, x=compact(parsed.x))
+    return _compacted(read_folder(edges.parents[1], "time"))
 
 
 def _read_heterophilous(path: Path) -> Parsed:
-    parsed = read_npz(path)
-    return replace(parsed, x=compact(parsed.x))
+    return _compacted(read_npz(path))
+
+
+def _compacted(parsed: Parsed) -> Parsed:
+    return parsed if parsed.x is None else replace(parsed, x=compact(parsed.x))
 
 
 #: Sources whose files are read here, from the first of them.
