@@ -64,6 +64,7 @@ FORMS = {
     "masks of indices": lambda data: {"train_mask": data.train_mask.nonzero()[:, 0]},
     "masks of lists": lambda data: {"val_mask": data.val_mask.nonzero()[:, 0].tolist()},
     "masks uint8": lambda data: {"test_mask": data.test_mask.to(torch.uint8)},
+    "x array": lambda data: {"x": data.x.numpy()},
     "x csr": lambda data: {"x": data.x.to_sparse_csr()},
     "x coo": lambda data: {"x": data.x.to_sparse_coo()},
     "x csc": lambda data: {"x": data.x.to_sparse_csc()},
@@ -123,10 +124,10 @@ def test_targets_that_are_not_classes(source):
 
 
 def test_other_attributes_are_kept_and_a_missing_mask_is_named(source):
-    source.pos, source.origin = torch.rand(60, 2), "here"
+    source.pos, source.origin, source.split = torch.rand(60, 2), "here", "random"
     found = from_data(source)
     assert found.pos is source.pos
-    assert found.origin == "here"
+    assert (found.origin, found.split) == ("here", "random")
     del source.val_mask
     with pytest.raises(DataError, match=r"data has no val_mask, but other masks.*Fractions"):
         from_data(source)

@@ -58,7 +58,7 @@ def from_data(
         raise DataError(f"{name}: {error}") from error
     n = graph.num_nodes
     x, y = getattr(source, "x", None), getattr(source, "y", None)
-    more = _further(source)
+    more: dict[str, Any] = {}
     if y is not None:
         y, class_names = read_targets(torch.as_tensor(y).cpu(), n, f"{name}.y")
         more |= {} if class_names is None else {"class_names": class_names}
@@ -66,7 +66,7 @@ def from_data(
         name,
         graph=graph,
         edge_index=edge_index,
-        x=None if x is None else from_tensor(x),
+        x=None if x is None else from_tensor(torch.as_tensor(x)),
         y=y,
         splits=_splits(source, n, name) if split is None else read_splits(split, y, n),
         normalize=normalize,
@@ -74,8 +74,10 @@ def from_data(
         every_class=split is not None,
         **more,
     )
-    for key, value in edge_attributes(source, edge_index, found.edge_index, n, name).items():
-        found[key] = value
+    of_edges = edge_attributes(source, edge_index, found.edge_index, n, name)
+    for key, value in {**_further(source), **of_edges}.items():
+        if key not in found:
+            found[key] = value
     return found
 
 
