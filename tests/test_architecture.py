@@ -14,7 +14,7 @@ SOURCE = Path(graphsct.__file__).parent
 TESTS = Path(__file__).parent
 
 #: Shared by all rooms.
-BOTTOM = {"errors", "extras", "files", "names", "records"}
+BOTTOM = {"errors", "extras", "files", "names", "python_file", "records"}
 #: The rooms that each room may import, besides the bottom.
 ARROWS = {
     "graph": set(),

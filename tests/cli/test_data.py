@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphsct.cli import app
-from graphsct.datasets import load
+from graphsct.datasets import CATALOG, load
 
 runner = CliRunner(env={"COLUMNS": "200"})
 
@@ -37,7 +37,7 @@ def run(*args, code=0):
 def test_list_without_any_file(tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
     rows = json.loads(run("list", "--json", "--root", tmp_path))["datasets"]
-    assert len(rows) == 11
+    assert len(rows) == len(CATALOG)
     assert rows[0] == {
         "name": "cora",
         "nodes": 2708,
@@ -46,9 +46,12 @@ def test_list_without_any_file(tmp_path, monkeypatch):
         "classes": 7,
         "components": 78,
         "homophily": 0.81,
+        "metric": "accuracy",
         "where": None,
     }
-    assert "not here" in run("list", "--root", tmp_path)
+    text = run("list", "--root", tmp_path)
+    assert "not here" in text
+    assert re.search(r"wikics +11,701 .* \? +\? ", text)
 
 
 def test_list_says_where_the_files_are(real):
@@ -87,8 +90,6 @@ def test_verify_of_a_set_that_is_not_here_or_unknown(tmp_path):
 
 
 def test_verify_of_files_without_a_published_checksum(tmp_path):
-    from graphsct.datasets import CATALOG
-
     for name in CATALOG["arxiv"].raw:
         path = tmp_path / "ogbn_arxiv" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,12 +101,14 @@ def test_verify_of_files_without_a_published_checksum(tmp_path):
 def test_statistics_beside_the_papers(real):
     rows = json.loads(run("statistics", "--json", "--root", real))["datasets"]
     by_name = {row["name"]: row for row in rows}
-    assert len(rows) == 10
+    assert list(by_name) == list(CATALOG)
     citeseer = by_name["citeseer"]
     assert (citeseer["paper"]["nodes"], citeseer["ours"]["nodes"]) == (3727, 3327)
     assert citeseer["misprints"] == ["nodes"]
     assert by_name["physics"]["ours"]["split"] == by_name["physics"]["paper"]["split"]
     assert by_name["arxiv"]["ours"] is None
+    assert by_name["arxiv_graph"]["ours"]["features"] == 0
+    assert by_name["minesweeper"]["ours"]["split"] == "5,000/2,500/2,500, 10 splits"
     text = run("statistics", "--root", real)
     assert re.search(r"Citeseer +paper +3,727\* +4,732 .*\n +ours +3,327 +4,552 ", text)
     assert re.search(r"Texas +paper +181\* .*\n +ours +183 ", text)
@@ -164,5 +167,6 @@ def test_partition_takes_a_folder(tmp_path):
     assert "symmetrize" in run("partition", *arguments, code=1)
     found = json.loads(run("partition", *arguments, "--symmetrize", "--json"))
     assert (found["nodes"], found["edges"], found["classes"]) == (4, 3, 2)
-    refused = run("partition", *arguments, "--symmetrize", "--normalize", code=1)
-    assert "is a folder, whose features cannot be normalized" in refused
+    more = ("--symmetrize", "--normalize", "--force", "--json")
+    again = json.loads(run("partition", *arguments, *more))
+    assert again["parts"] != found["parts"]

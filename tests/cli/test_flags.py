@@ -26,7 +26,7 @@ def command_of(*names):
     ("names", "message", "shown"),
     [
         (["diagnose"], "pass symmetrize=True to add them", "pass --symmetrize to add them"),
-        (["train"], "pass symmetrize=True to add them", "pass symmetrize=True to add them"),
+        (["figure"], "pass symmetrize=True to add them", "pass symmetrize=True to add them"),
         (["train"], "pass normalize=False", "pass --no-normalize"),
         (
             ["train"],

@@ -1,7 +1,11 @@
-import pytest
+import json
 
-from graphsct import DataError, ModelError
-from graphsct.cli import inputs
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from graphsct import ModelError, datasets
+from graphsct.cli import app, inputs
 
 MODEL = """
 from graphsct import nn
@@ -11,28 +15,94 @@ class Mine(nn.GCN):
     name, title = "mine", "Mine"
 """
 
+COMMANDS = {
+    "train": ("train", "--hidden", 8, "--epochs", 3, "--seeds", 1, "--out", "out"),
+    "search": ("search", "--max-hidden", 16, "--epochs", 3, "--trials", 1, "--out", "out"),
+    "diagnose": ("diagnose", "--hidden", 8, "--epochs", 3, "--out", "out"),
+    "partition": ("data", "partition", "--parts", 2, "--out", "out"),
+    "statistics": ("data", "statistics"),
+}
+
 
 @pytest.fixture
-def folder(tmp_path):
-    """Two triangles with labels and no split."""
-    (tmp_path / "edges.csv").write_text("0,1\n1,2\n2,0\n3,4\n4,5\n5,3\n")
-    (tmp_path / "labels.csv").write_text("0\n1\n0\n1\n0\n1\n")
+def here(tmp_path, monkeypatch, registry):
+    """Own data in every form, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    data = datasets.demo()
+    (tmp_path / "demo").mkdir()
+    once = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
+    for name, part in {"edges": once, "features": data.x, "labels": data.y}.items():
+        np.save(tmp_path / "demo" / f"{name}.npy", part.numpy())
+    np.savez(tmp_path / "whole.npz", edges=once.t(), node_features=data.x, node_labels=data.y)
+    file = "from graphsct.datasets import demo\n\n\ndef load():\n    return demo()\n"
+    (tmp_path / "my_data.py").write_text(file)
     return tmp_path
 
 
-def test_a_name_is_a_data_set_and_a_folder_the_users_own(folder, capsys):
-    assert inputs.load_or_read("demo", None, symmetrize=False).num_nodes == 300
-    assert capsys.readouterr().err == ""
-    data = inputs.load_or_read(str(folder), None, symmetrize=True)
-    assert data.graph.num_edges == 6
-    assert data.train_mask.any()
-    assert (
-        "has no split: drawing 48% of each class for training, 32% for" in capsys.readouterr().err
+def run(command, source, *options):
+    words = [str(word) for word in (*COMMANDS[command], *options)]
+    named = command in ("partition", "statistics")
+    words[2 if named else 1 : 2 if named else 1] = [source] if named else ["--data", source]
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, words)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("source", ["demo", "./demo", "whole.npz", "my_data.py:load"])
+def test_every_command_takes_every_form(command, source, here):
+    options = ["--symmetrize"] if source == "./demo" else []
+    result = run(command, source, *options, "--json")
+    assert result.exit_code == 0, result.output
+    assert isinstance(json.loads(result.stdout), dict)
+    drawn = source in ("./demo", "whole.npz")
+    line = f"{source} has no split: drawing 48% of each class for training, 32% for validation\n"
+    assert (line in result.stderr) is drawn
+    assert ("executing my_data.py" in result.stderr) is source.startswith("my_data")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_options_are_those_of_the_library(command, here):
+    refused = run(command, "./demo")
+    assert refused.exit_code == 1
+    assert "pass --symmetrize to add the reverse edges" in refused.stderr
+    (here / "demo/features.npy").unlink()
+    options = ("--symmetrize", "--split", "10,20", "--split-seed", 3)
+    refused = run(command, "./demo", *options)
+    assert "demo has no features; make some from its edges: --features degree" in refused.stderr
+    result = run(command, "./demo", *options, "--features", "degree")
+    assert result.exit_code == 0, result.output
+    assert "has no split" not in result.stderr
+
+
+def test_a_run_on_own_data_keeps_where_they_are_and_is_resumed(here):
+    options = ("--symmetrize", "--split", "0.5,0.25", "--normalize")
+    assert run("train", "./demo", *options).exit_code == 0
+    source = json.loads((here / "out/config.json").read_text())["data"]
+    assert source == {
+        "name": "demo",
+        "normalize": True,
+        "path": str(here / "demo"),
+        "symmetrize": True,
+        "split": {"kind": "Fractions", "train": 0.5, "val": 0.25, "seed": 0},
+    }
+    assert run("train", "./demo", *options, "--resume").exit_code == 0
+    other = run("train", "./demo", *options, "--split-seed", 1, "--resume")
+    assert "data.split.seed is 0 there, 1 here" in other.stderr
+
+
+def test_a_search_says_how_to_train_on_the_same_data(here):
+    result = run("search", "./demo", "--symmetrize", "--split", "10,20", "--split-seed", 2)
+    place = f"--data {here / 'demo'} --config out/best.json"
+    assert f"{place} --symmetrize --split 10,20 --split-seed 2" in result.stdout
+
+
+@pytest.mark.parametrize("split", ["a,b", "0.5", "1,2,3", ""])
+def test_a_split_that_is_none(split, here):
+    result = run("train", "demo", "--split", split)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"graphsct: --split {split} is neither two fractions, such as 0.6,0.2, nor two numbers of "
+        "nodes of each class, such as 20,30\n"
     )
-    with pytest.raises(DataError, match="symmetrize=True"):
-        inputs.load_or_read(str(folder), None, symmetrize=False)
-    with pytest.raises(DataError, match="is a folder, whose features cannot be normalized"):
-        inputs.load_or_read(str(folder), None, symmetrize=True, normalize=True)
 
 
 def test_values_of_options_are_json_words_or_strings():

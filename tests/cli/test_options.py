@@ -13,6 +13,7 @@ from graphsct.cli.data import LEAKY, METHODS
 from graphsct.cli.figure import NUMBERS
 from graphsct.datasets.catalog import CATALOG
 from graphsct.datasets.load import GENERATED
+from graphsct.datasets.made_features import MADE_FEATURES
 from graphsct.distributed import partition
 from graphsct.nn import CONTROLS, MODELS
 from graphsct.paper import paper
@@ -34,7 +35,7 @@ def commands():
 
 COMMANDS = commands()
 # Options, and the commands in which they mean something of their own.
-HELP = {"data": ("reproduce", "diagnose"), "model": ("reproduce", "plan")}
+HELP = {"data": ("reproduce",), "model": ("reproduce", "plan")}
 HELP |= {"control": ("reproduce",), "depth": ("reproduce",), "seeds": ("diagnose",)}
 HELP |= {"root": (), "threads": (), "as_json": ()}
 
@@ -46,6 +47,7 @@ def test_names_are_those_that_there_are():
     assert all(MODELS[name].title == title for name, title in paper.MODELS.items())
     assert set(options.SELECTIONS) == set(SELECTIONS)
     assert list(options.METRICS) == list(METRICS)
+    assert set(options.FEATURES) == set(MADE_FEATURES)
     assert tuple(map(str, FIGURES)) == NUMBERS
     assert {*LEAKY} < {*CATALOG}
     assert tuple(partition.METHODS) == METHODS

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from graphsct import DataError
-from graphsct.datasets.features import check_features, compact, normalize_rows, to_tensor
+from graphsct.datasets.features import (
+    check_features,
+    compact,
+    normalize_rows,
+    sparse_features,
+    to_tensor,
+)
 
 matrices = arrays(
     np.float32,
@@ -42,6 +48,24 @@ def test_sparse_features_multiply_and_train_like_dense_ones():
     twin = weight.detach().clone().requires_grad_()
     (x.to_dense() @ twin).square().sum().backward()
     torch.testing.assert_close(weight.grad, twin.grad)
+
+
+def test_training_gets_the_sparse_form_where_it_is_smaller_made_once():
+    x = torch.zeros(30, 20)
+    x[3, 4] = 2
+    for dense in (x, x.double()):
+        found = sparse_features(dense)
+        assert found.layout == torch.sparse_csr
+        assert found.col_indices().dtype == torch.int32
+        assert found.to_dense().equal(dense)
+        assert sparse_features(dense) is found
+        assert sparse_features(found) is found
+    kept = sparse_features(x)
+    x[5, 6] = 1
+    assert sparse_features(x) is not kept
+    assert sparse_features(x).to_dense().equal(x)
+    for as_it_is in (torch.ones(3, 3), x.half(), x.clone().requires_grad_()):
+        assert sparse_features(as_it_is) is as_it_is
 
 
 def test_broken_features_are_named_with_row_and_column():

@@ -1,3 +1,4 @@
+import copy
 import os
 import shutil
 import signal
@@ -9,7 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch_geometric import transforms as T
 from torch_geometric.datasets import WebKB
+from torch_geometric.nn import SAGEConv
 from torch_geometric.utils import homophily, is_undirected
 
 from graphsct import DataError
@@ -17,7 +20,7 @@ from graphsct.datasets import CATALOG, describe, load, verify
 from graphsct.datasets.catalog import find
 from graphsct.datasets.load import is_here
 
-HERE = [name for name in CATALOG if name != "arxiv"]
+HERE = [name for name, entry in CATALOG.items() if entry.facts.components and name != "arxiv"]
 SPLITS = {
     "cora": (140, 500, 1000),
     "citeseer": (120, 500, 1000),
@@ -29,16 +32,25 @@ SPLITS = {
     "chameleon": (1092, 729, 456),
     "squirrel": (2496, 1664, 1041),
     "cornell_as_served": (87, 59, 37),
+    "minesweeper": (5000, 2500, 2500),
+    "chameleon_filtered": (409, 287, 194),
+    "squirrel_filtered": (1053, 718, 452),
+    "actor": (3648, 2432, 1520),
+    "arxiv_graph": (90941, 29799, 48603),
 }
+TEN = {"minesweeper", "chameleon_filtered", "squirrel_filtered", "actor"}
 LOOPS = {"cornell": 3, "texas": 16, "wisconsin": 16, "chameleon": 50, "squirrel": 140}
 LOOPS["cornell_as_served"] = 3
 
 
 @pytest.mark.parametrize("name", HERE)
 def test_real_set_is_as_the_catalogue_says(name, warm):
-    data = load(name, warm)
+    made = None if CATALOG[name].facts.features else "degree"
+    data = load(name, warm, features=made)
     facts = describe(data)
+    facts = replace(facts, features=0 if made else facts.features)
     assert replace(facts, homophily=round(facts.homophily, 2)) == CATALOG[name].facts
+    assert data.metric == CATALOG[name].metric
     labelled = data.edge_index[:, (data.y[data.edge_index] >= 0).all(0)]
     assert facts.homophily == pytest.approx(homophily(labelled, data.y), abs=1e-6)
     assert data.validate()
@@ -47,14 +59,11 @@ def test_real_set_is_as_the_catalogue_says(name, warm):
     assert data.edge_index.unique(dim=1).shape == data.edge_index.shape
     assert int((data.edge_index[0] == data.edge_index[1]).sum()) == LOOPS.get(name, 0)
     assert tuple(int(mask.sum()) for mask in data.splits[0]) == SPLITS[name]
-    assert len(data.splits) == (10 if name in LOOPS else 1)
-    assert data.x.layout == torch.sparse_csr
-    scaled = load(name, warm, normalize=True).x
-    rows = torch.arange(len(data.y)).repeat_interleave(scaled.crow_indices().diff())
-    sums = torch.zeros(len(data.y)).index_add_(0, rows, scaled.values())
+    assert len(data.splits) == (10 if name in {*LOOPS, *TEN} else 1)
+    assert (data.x.layout == torch.strided) is (name != "physics")
+    scaled = load(name, warm, normalize=True, features=made).x
+    sums = scaled.abs() @ torch.ones(scaled.shape[1], 1)
     assert ((sums - 1).abs() < 1e-5).logical_or(sums == 0).all()
-    smaller = data.x.values().numel() * 8 + data.x.crow_indices().numel() * 4
-    assert smaller < data.x.shape[0] * data.x.shape[1] * 4
 
 
 @pytest.mark.parametrize("name", sorted(LOOPS))
@@ -74,7 +83,7 @@ def test_cornell_is_not_texas_and_cornell_as_served_is(warm):
     served = load("cornell_as_served", warm)
     assert not cornell.y.equal(texas.y)
     assert served.y.equal(texas.y)
-    assert served.x.to_dense().equal(texas.x.to_dense())
+    assert served.x.equal(texas.x)
     assert served.edge_index.equal(cornell.edge_index)
     assert served.test_mask.equal(cornell.test_mask)
 
@@ -103,7 +112,7 @@ def test_physics_has_the_features_of_the_file_and_a_split_from_the_seed(warm):
 
 def test_features_as_they_are(warm):
     data = load("texas", warm)
-    assert set(data.x.values().tolist()) == {1.0}
+    assert set(data.x.unique().tolist()) == {0.0, 1.0}
 
 
 def test_root_from_the_environment_and_processed_files_in_the_cache(real, cache, monkeypatch):
@@ -111,7 +120,7 @@ def test_root_from_the_environment_and_processed_files_in_the_cache(real, cache,
     first = load("texas")
     (processed,) = (cache / "processed").glob("*.npz")
     written = processed.stat().st_mtime_ns
-    assert load("texas").x.values().equal(first.x.values())
+    assert load("texas").x.equal(first.x)
     assert processed.stat().st_mtime_ns == written
     assert not list(real.rglob("processed"))
     monkeypatch.delenv("GRAPHSCT_DATA")
@@ -132,7 +141,7 @@ def test_a_damaged_cache_is_made_anew(real, cache):
     for damage in (content[: len(content) // 2], b"", content[:200] + b"X" + content[201:]):
         processed.write_bytes(damage)
         data = load("texas", real)
-        assert data.x.to_dense().equal(expected.x.to_dense())
+        assert data.x.equal(expected.x)
         assert data.edge_index.equal(expected.edge_index)
 
 
@@ -190,7 +199,7 @@ def test_made_up_sets_by_name():
 def test_a_loaded_set_moves_and_clones_as_a_whole(warm):
     data = load("texas", warm)
     for other in (data.clone(), data.to("cpu")):
-        assert other.x.to_dense().equal(data.x.to_dense())
+        assert other.x.equal(data.x)
     moved = data.to("meta")
     assert moved.splits[3].test.device.type == moved.graph.device.type == "meta"
 
@@ -235,6 +244,42 @@ def test_a_cache_that_cannot_be_written_is_named(real, tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_CACHE", str(blocked / "cache"))
     with pytest.raises(DataError, match=r"cannot write to .*set GRAPHSCT_CACHE"):
         load("texas", real)
+
+
+def test_a_graph_without_features_asks_for_some(warm):
+    with pytest.raises(DataError, match=r"arxiv_graph has no features.*features='degree'"):
+        load("arxiv_graph", warm)
+    data = load("arxiv_graph", warm, features="degree")
+    assert int(data.node_year[data.test_mask].min()) > int(data.node_year[data.val_mask].max())
+    with pytest.raises(DataError, match="texas has features; leave features='degree' out"):
+        load("texas", warm, features="degree")
+
+
+def sage(data):
+    return SAGEConv(data.num_features, 4)(data.x, data.edge_index)
+
+
+PYG = {
+    "a convolution": lambda data: sage(data).shape == (183, 4),
+    "rows": lambda data: data.x[:5].shape == (5, 1703),
+    "mean": lambda data: 0 < float(data.x.mean()) < 1,
+    "NormalizeFeatures": lambda data: T.NormalizeFeatures()(data).x.sum(1).allclose(torch.ones(1)),
+    "LargestConnectedComponents": lambda data: (
+        T.LargestConnectedComponents()(data).num_nodes == 183
+    ),
+    "subgraph": lambda data: data.subgraph(torch.arange(9)).x.shape == (9, 1703),
+    "deepcopy": lambda data: copy.deepcopy(data).x.equal(data.x),
+}
+
+
+@pytest.mark.parametrize("use", PYG)
+def test_what_users_of_pytorch_geometric_do_works(use, warm):
+    assert PYG[use](load("texas", warm))
+
+
+def test_a_set_that_nobody_serves_names_the_one_to_load(tmp_path):
+    with pytest.raises(DataError, match="nobody serves these files; load 'arxiv' instead"):
+        load("arxiv_graph", tmp_path)
 
 
 def test_offline_with_nothing_there_names_the_files_and_the_place(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ def server(real, monkeypatch):
             folder = self.path.split("/")[2] if "new_data" in self.path else name.split("_")[0]
             if folder == "cornell" and name == "out1_node_feature_label.txt":
                 folder = "texas"
-            found = [path for path in real.rglob(name) if path.parent.name == "raw"]
+            found = [path for path in real.rglob(name) if path.parent.name in ("raw", "Actor")]
             if len(found) > 1:
                 found = [path for path in found if folder in path.parts]
             if len(found) != 1:
@@ -44,13 +44,14 @@ def server(real, monkeypatch):
     monkeypatch.setattr(torch_geometric.datasets.WikipediaNetwork, "processed_url", url)
     monkeypatch.setattr(torch_geometric.datasets.Coauthor, "url", url + "/")
     monkeypatch.setattr(torch_geometric.datasets.Planetoid, "url", url)
+    monkeypatch.setattr(torch_geometric.datasets.HeterophilousGraphDataset, "url", url)
     yield url
     httpd.shutdown()
     httpd.server_close()
     thread.join()
 
 
-@pytest.mark.parametrize("name", ["texas", "chameleon", "physics", "cora"])
+@pytest.mark.parametrize("name", ["texas", "chameleon", "physics", "cora", "minesweeper", "actor"])
 def test_download_through_pyg_into_the_root(name, server, tmp_path):
     root = tmp_path / "root"
     entry = CATALOG[name]

@@ -71,3 +71,24 @@ def test_broken_masks_are_named_with_the_node():
         with pytest.raises(DataError, match=message):
             check_split(split, y, every_class=True)
     assert check_split(Split(mask(0, 1), mask(2), mask(3)), y, every_class=False)
+
+
+NAN = torch.nan
+OTHER_TARGETS = {
+    "numbers": torch.tensor([0.5, NAN, 2, 3, 4, 5, 6, 7, 8]),
+    "labels": torch.tensor([[0.0, 1], [NAN, NAN], [1, NAN], *[[1, 1]] * 6]),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_TARGETS)
+def test_of_other_targets_a_share_of_all_nodes_that_have_one(kind):
+    y = OTHER_TARGETS[kind]
+    split = Fractions(0.5, 0.25).draw(y)
+    assert [int(mask.sum()) for mask in split] == [4, 2, 2]
+    assert not any(mask[1] for mask in split)
+    assert check_split(split, y, every_class=True) is split
+    with pytest.raises(DataError, match=rf"targets are {kind}; use Fractions"):
+        PerClass(1, 1).draw(y)
+    split.test[1] = True
+    with pytest.raises(DataError, match="node 1 is in test but has no label"):
+        check_split(split, y, every_class=False)

@@ -6,7 +6,7 @@ import pytest
 
 from graphsct import ModelError
 from graphsct.nn import GCN, MODELS
-from graphsct.nn.model_file import ModelSource, is_file, load_model, load_object
+from graphsct.nn.model_file import ModelSource, load_model, load_object
 
 FILE = """
 from __future__ import annotations
@@ -35,8 +35,6 @@ def file(tmp_path, registry):
 
 
 def test_a_file_and_a_name():
-    assert is_file("folder/my_model.py:Net") and is_file("my_model.py")
-    assert not is_file("gcn")
     for wrong in ("my_model.py", "model.pt:build", ":Net"):
         with pytest.raises(ModelError, match=r"expected a file and a name in it: my_model\.py:Net"):
             load_object(wrong)

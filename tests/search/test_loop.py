@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from together import PROCESSES, press_ctrl_c, slow_down
@@ -32,6 +33,18 @@ def test_it_finds_what_its_trials_gave_and_writes_it_down(tmp_path):
     written = json.loads((tmp_path / "best.json").read_text())
     assert Found.from_dict(written) == found
     assert "torch" in written["versions"]
+
+
+def test_data_by_the_name_of_a_file_are_shared_by_all_processes(tmp_path):
+    data = datasets.demo()
+    names = ("train_masks", "val_masks", "test_masks")
+    masks = dict(zip(names, (mask.numpy()[None] for mask in data.splits[0]), strict=True))
+    graph = dict(edges=data.edge_index.t(), node_features=data.x, node_labels=data.y)
+    np.savez(tmp_path / "whole.npz", **graph, **masks)
+    task = replace(TASK, data=str(tmp_path / "whole.npz"))
+    found = search(task, trials=2, workers=2, storage=tmp_path / "study", **FAST)
+    assert found.trials == 2
+    assert found.task.data.endswith("whole.npz")
 
 
 def test_whether_rows_sum_to_one_is_tried_unless_it_is_said(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,19 +60,23 @@ def list_(root: Root = None, as_json: Json = False) -> None:
     from graphsct.datasets.catalog import CATALOG
     from graphsct.pages.tables import Column, Table
 
-    rows = tuple(_Set(e.name, e.facts, _where(e, root)) for e in CATALOG.values())
+    rows = tuple(_Set(e.name, e.facts, e.metric, _where(e, root)) for e in CATALOG.values())
     if as_json:
-        sets = [{"name": row.name, **asdict(row.facts), "where": row.where} for row in rows]
+        sets = [
+            {"name": row.name, **asdict(row.facts), "metric": row.metric, "where": row.where}
+            for row in rows
+        ]
         print_json({"datasets": sets})
         return
     counts = ("nodes", "edges", "features", "classes", "components")
     columns: tuple[Column[_Set], ...] = (
         Column("name", "{name:s}", right=False),
-        *(Column(name, f"{{facts.{name}:,d}}") for name in counts),
-        Column("homophily", "{facts.homophily:.2f}"),
+        *(Column(name, partial(_count, name)) for name in counts),
+        Column("homophily", partial(_count, "homophily")),
+        Column("metric", "{metric:s}", right=False),
     )
     places = [f"{row.name}: {row.where or 'not here'}" for row in rows]
-    notes = ("edges: undirected, without self-loops", *places)
+    notes = ("edges: undirected, without self-loops; ?: not measured here", *places)
     print_table(Table("Data sets", columns, rows, notes))
 
 
@@ -81,7 +86,15 @@ class _Set:
 
     name: str
     facts: Facts
+    metric: str
     where: str | None
+
+
+def _count(name: str, row: _Set) -> str:
+    value = getattr(row.facts, name)
+    if value is None:
+        return "?"
+    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}"
 
 
 @app.command(
@@ -121,13 +134,33 @@ def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
     epilog=options.examples(
         ("The paper's table and ours", "graphsct data statistics"),
         ("As JSON", "graphsct data statistics --json"),
+        ("Your own graph", "graphsct data statistics folder --symmetrize"),
     )
 )
-def statistics(root: Root = None, as_json: Json = False) -> None:
-    """Show the paper's table of statistics beside our counts; an asterisk marks a misprint."""
+def statistics(
+    ctx: typer.Context,
+    data: Annotated[
+        str | None,
+        typer.Argument(help=options.DATA, show_default="all data sets", metavar="DATA"),
+    ] = None,
+    symmetrize: Annotated[bool, options.symmetrize()] = False,
+    split: Annotated[str | None, options.split()] = None,
+    split_seed: Annotated[int, options.split_seed()] = 0,
+    features: Annotated[str | None, options.features()] = None,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """Count the nodes, edges, features, classes and splits of all data sets, beside the paper's
+    table, in which an asterisk marks a misprint; or of the data that you name.
+    """
+    from graphsct.cli.inputs import load_data
     from graphsct.datasets.catalog import CATALOG
 
-    rows = [_statistics(entry, root) for entry in CATALOG.values() if entry.paper]
+    if data is not None:
+        opened = load_data(data, ctx.params)
+        rows = [{"name": opened.source["name"], "title": opened.name, "ours": _counts(opened)}]
+    else:
+        rows = [_statistics(entry, root) for entry in CATALOG.values()]
     if as_json:
         print_json({"datasets": rows})
         return
@@ -196,12 +229,10 @@ def leaks(
     )
 )
 def partition(
+    ctx: typer.Context,
     name: Annotated[
         str,
-        typer.Argument(
-            help="A data set of 'graphsct data list', demo, or a folder with your own graph.",
-            autocompletion=options.among(options.DATASETS),
-        ),
+        typer.Argument(help=options.DATA, autocompletion=options.among(options.DATASETS)),
     ],
     parts: Annotated[int, options.option("Number of processes.", min=1)],
     out: Annotated[Path, options.option("Folder to write to.")],
@@ -211,16 +242,19 @@ def partition(
     ] = "contiguous",
     normalize: Annotated[bool, options.normalize()] = False,
     symmetrize: Annotated[bool, options.symmetrize()] = False,
+    split: Annotated[str | None, options.split()] = None,
+    split_seed: Annotated[int, options.split_seed()] = 0,
+    features: Annotated[str | None, options.features()] = None,
     force: Annotated[bool, options.flag("--force", "Replace an existing partition.")] = False,
     root: Root = None,
     as_json: Json = False,
 ) -> None:
     """Divide a data set among processes, for 'graphsct train --distributed'."""
-    from graphsct.cli.inputs import load_or_read
+    from graphsct.cli.inputs import load_data
     from graphsct.distributed.write import write_partition
     from graphsct.pages.tables import Column, Table
 
-    data = load_or_read(name, root, symmetrize=symmetrize, normalize=normalize)
+    data = load_data(name, ctx.params, normalize=normalize)
     layout = write_partition(data, out, parts, method=method, force=force)
     if as_json:
         print_json({**layout.to_dict(), "folder": str(out)})
@@ -265,21 +299,31 @@ def _where(entry: Entry, root: Path | None) -> str | None:
 
 
 def _statistics(entry: Entry, root: Path | None) -> dict[str, Any]:
-    from graphsct.datasets.assemble import describe
     from graphsct.datasets.load import load
     from graphsct.errors import DataError
 
-    paper = asdict(entry.paper) if entry.paper else {}
-    row = {"name": entry.name, "title": entry.title, "misprints": paper.pop("misprints")}
-    row |= {"paper": paper, "ours": None}
+    row: dict[str, Any] = {"name": entry.name, "title": entry.title, "ours": None}
+    if entry.paper is not None:
+        paper = asdict(entry.paper)
+        row |= {"misprints": paper.pop("misprints"), "paper": paper}
     if _where(entry, root) is None:
         return row  # never download for a table
+    made = None if entry.facts.features else "degree"
     try:
-        data = load(entry.name, root)
+        data = load(entry.name, root, features=made)
     except DataError as error:
         return row | {"error": str(error)}
-    sizes = [int(mask.sum()) for mask in data.splits[0]]
-    return row | {"ours": {**asdict(describe(data)), "split": "/".join(f"{n:,}" for n in sizes)}}
+    return row | {"ours": _counts(data) | ({} if made is None else {"features": 0})}
+
+
+def _counts(data: Any) -> dict[str, Any]:
+    """Counts by name; sizes of the first split, and the number of splits if there are several."""
+    from graphsct.datasets.assemble import describe
+
+    splits = getattr(data, "splits", None) or []
+    sizes = "/".join(f"{int(mask.sum()):,}" for mask in splits[0]) if splits else "none"
+    more = f", {len(splits)} splits" if len(splits) > 1 else ""
+    return {**asdict(describe(data)), "split": sizes + more}
 
 
 @dataclass(frozen=True)
@@ -310,17 +354,21 @@ def _statistics_table(rows: Sequence[dict[str, Any]]) -> Table[_Counts]:
     shown: list[_Counts] = []
     counts: dict[str, list[str]] = {}
     for row in rows:
-        shown.append(_Counts.of(row["title"], "paper", row["paper"], row["misprints"]))
-        shown.append(_Counts.of("", "ours", row["ours"] or {}, ()))
-        counts.setdefault(row["paper"]["counts"], []).append(row["title"])
+        title = row["title"]
+        if "paper" in row:
+            shown.append(_Counts.of(title, "paper", row["paper"], row["misprints"]))
+            counts.setdefault(row["paper"]["counts"], []).append(title)
+            title = ""
+        shown.append(_Counts.of(title, "ours", row["ours"] or {}, ()))
     columns: tuple[Column[_Counts], ...] = (
         Column("data set", "{title:s}", right=False),
         Column("", "{side:s}", right=False),
         *(Column(name, f"{{{name}:s}}") for name in ("nodes", "edges", "features", "classes")),
         Column("split", "{split:s}", right=False),
     )
-    notes = (
-        "* a misprint. Our edges are undirected, without self-loops. The paper's are",
-        *(f"  {what}: {', '.join(titles)}" for what, titles in counts.items()),
-    )
-    return Table("The paper's table of statistics, and ours", columns, tuple(shown), notes)
+    notes = ["Our edges are undirected, without self-loops."]
+    if counts:
+        notes = [f"* a misprint. {notes[0]} The paper's are"]
+        notes += [f"  {what}: {', '.join(titles)}" for what, titles in counts.items()]
+    title = "The paper's table of statistics, and ours" if counts else "Statistics"
+    return Table(title, columns, tuple(shown), tuple(notes))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import load_or_read, settings
+from graphsct.cli.inputs import load_data, settings
 from graphsct.cli.output import diverted, write_page
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
-_MODEL, _TRAIN, _OUT = "The model", "Training", "The data and the report"
+_DATA, _MODEL, _TRAIN, _OUT = "The data", "The model", "Training", "The report"
 
 
 _EXAMPLES = options.examples(
@@ -77,17 +77,13 @@ def diagnose(
     seeds: Annotated[
         int, typer.Option(min=1, help="Runs of each, with --try.", rich_help_panel=_TRAIN)
     ] = 3,
-    data: Annotated[
-        str,
-        options.option(
-            "A data set of 'graphsct data list', demo, or a folder with edges.csv, features.npy, "
-            "labels.csv and split.npz; see graphsct.datasets.from_folder.",
-            _OUT,
-            "demo",
-        ),
-    ] = "demo",
-    root: Annotated[Path | None, options.root(_OUT)] = None,
-    symmetrize: Annotated[bool, options.symmetrize(_OUT)] = False,
+    data: Annotated[str, options.data(_DATA)] = "demo",
+    normalize: Annotated[bool, options.normalize(_DATA)] = False,
+    symmetrize: Annotated[bool, options.symmetrize(_DATA)] = False,
+    split: Annotated[str | None, options.split(_DATA)] = None,
+    split_seed: Annotated[int, options.split_seed(_DATA)] = 0,
+    features: Annotated[str | None, options.features(_DATA)] = None,
+    root: Annotated[Path | None, options.root(_DATA)] = None,
     out: Annotated[
         Path | None, options.option("Folder for page.html, JSON, CSV and figures.", _OUT)
     ] = None,
@@ -119,7 +115,7 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     from graphsct.training.seeding import seeded
 
     weights, epochs = given.get("weights"), given.get("epochs")
-    data = load_or_read(given["data"], given.get("root"), symmetrize=given["symmetrize"])
+    data = load_data(given["data"], given, normalize=given["normalize"])
     chosen = ModelConfig.from_dict(settings(given, (field.name for field in fields(ModelConfig))))
     config = _config({f.name: given[f.name] for f in fields(TrainConfig) if f.name in given})
     with seeded(config.seed):

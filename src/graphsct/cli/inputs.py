@@ -9,37 +9,78 @@ from typing import Any
 
 import typer
 
-__all__ = ["announce", "load_or_read", "model_name", "propose_metric", "read_options", "settings"]
+__all__ = [
+    "announce",
+    "load_data",
+    "model_name",
+    "propose_metric",
+    "read_options",
+    "read_split",
+    "settings",
+]
 
 _WORDS = {"True": True, "False": False, "None": None}
 
 
-def load_or_read(name: str, root: Path | None, *, symmetrize: bool, normalize: bool = False) -> Any:
-    """Load a data set by name, or the user's own graph from a folder, with a split.
+def load_data(source: str, given: dict[str, Any], *, normalize: bool | None = False) -> Any:
+    """Open a data set by name, or the user's own data; say so if a file of theirs is executed.
 
     Args:
-        name: name of a data set, or a folder
-        root: folder with the raw files of data sets
-        symmetrize: add missing reverse edges to the graph of a folder
-        normalize: make each row of features of a data set sum to one
+        source: as for :func:`graphsct.datasets.open_data`
+        given: values of a command's options by name
+        normalize: make each row of features sum to one
     """
-    from graphsct import datasets
-    from graphsct.errors import DataError
+    from graphsct.datasets import open_data
+    from graphsct.python_file import is_file
 
-    if not Path(name).is_dir():
-        return datasets.load(name, root, normalize=normalize)
-    if normalize:
-        raise DataError(f"{name} is a folder, whose features cannot be normalized; leave it out")
-    data = datasets.from_folder(name, symmetrize=symmetrize)
-    if hasattr(data, "y") and not hasattr(data, "train_mask"):
-        split = datasets.Fractions()
+    split = read_split(given.get("split"), given["split_seed"])
+    if is_file(source):
+        announce(source)
+    data = open_data(
+        source,
+        given.get("root"),
+        symmetrize=given["symmetrize"],
+        normalize=bool(normalize),
+        split=split,
+        features=given.get("features"),
+    )
+    if split is None and "split" in data.source:
+        drawn = data.source["split"]
+        of = "each class" if hasattr(data, "num_classes") else "all"
         typer.echo(
-            f"{name} has no split: drawing {split.train:.0%} of each class for training, "
-            f"{split.val:.0%} for validation",
+            f"{source} has no split: drawing {drawn['train']:.0%} of {of} for training, "
+            f"{drawn['val']:.0%} for validation",
             err=True,
         )
-        data = datasets.from_folder(name, split=split, symmetrize=symmetrize)
     return data
+
+
+def read_split(text: str | None, seed: int) -> Any:
+    """The value of ``--split``: fractions, or numbers of nodes of each class.
+
+    Example:
+        >>> read_split("0.6,0.2", 0)
+        Fractions(train=0.6, val=0.2, seed=0)
+        >>> read_split("20,30", 1)
+        PerClass(train=20, val=30, seed=1)
+    """
+    from graphsct.datasets import Fractions, PerClass
+    from graphsct.errors import DataError
+
+    if text is None:
+        return None
+    words = text.split(",")
+    try:
+        if all(word.strip().isdigit() for word in words):
+            train, val = map(int, words)
+            return PerClass(train, val, seed)
+        share, rest = map(float, words)
+        return Fractions(share, rest, seed)
+    except ValueError:
+        raise DataError(
+            f"--split {text} is neither two fractions, such as 0.6,0.2, nor two numbers of nodes "
+            "of each class, such as 20,30"
+        ) from None
 
 
 def propose_metric(data: Any, chosen: str | None) -> None:
@@ -74,7 +115,8 @@ def announce(target: str) -> None:
 
 def model_name(value: str) -> str:
     """The name of a model; the file in ``FILE.py:NAME`` is executed, and its model registered."""
-    from graphsct.nn.model_file import is_file, load_model
+    from graphsct.nn.model_file import load_model
+    from graphsct.python_file import is_file
 
     if not is_file(value):
         return value
@@ -132,7 +174,7 @@ def settings(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def _only_target(given: dict[str, Any]) -> str:
     """The argument ``FILE.py:NAME``, if ``--model`` names no other model."""
     from graphsct.errors import ModelError
-    from graphsct.nn.model_file import is_file
+    from graphsct.python_file import is_file
 
     target, model = str(given["target"]), given.get("model")
     if model is not None:

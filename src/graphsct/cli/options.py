@@ -8,7 +8,9 @@ from typing import Any
 import typer
 
 __all__ = [
+    "DATA",
     "DATASETS",
+    "FEATURES",
     "FROM_FILES",
     "METRICS",
     "OF_THE_PAPER",
@@ -20,6 +22,7 @@ __all__ = [
     "data",
     "depth",
     "examples",
+    "features",
     "flag",
     "lists_of",
     "metric",
@@ -32,6 +35,8 @@ __all__ = [
     "root",
     "seeds",
     "select",
+    "split",
+    "split_seed",
     "symmetrize",
     "target",
     "threads",
@@ -51,8 +56,25 @@ OF_THE_PAPER = (
     "chameleon",
     "squirrel",
 )
-FROM_FILES = (*OF_THE_PAPER, "cornell_as_served")
+FROM_FILES = (
+    *OF_THE_PAPER,
+    "cornell_as_served",
+    "minesweeper",
+    "chameleon_filtered",
+    "squirrel_filtered",
+    "actor",
+    "arxiv_graph",
+    "roman_empire",
+    "amazon_ratings",
+    "tolokers",
+    "questions",
+    "amazon_photo",
+    "amazon_computers",
+    "coauthor_cs",
+    "wikics",
+)
 DATASETS = ("demo", *FROM_FILES, "arxiv_like")
+FEATURES = ("degree", "laplacian", "one_hot")
 SELECTIONS = ("val_loss", "val_score")
 METRICS = (
     "accuracy",
@@ -63,6 +85,12 @@ METRICS = (
     "r2",
     "mse",
     "mae",
+)
+
+#: The forms of data that a command takes.
+DATA = (
+    "A data set of 'graphsct data list', demo, or your own: a folder with edges.csv, features.npy, "
+    "labels.csv and split.npz, a .npz, or FILE.py:NAME: THE FILE IS EXECUTED."
 )
 
 Complete = Callable[[str], list[str]]
@@ -133,8 +161,24 @@ def flag(name: str, help: str, panel: str | None = None) -> Any:  # noqa: A002
 
 def data(panel: str | None = None) -> Any:
     """``--data``."""
-    text = "A data set of 'graphsct data list', or demo."
-    return option(text, panel, "demo", autocompletion=among(DATASETS))
+    return option(DATA, panel, "demo", autocompletion=among(DATASETS))
+
+
+def split(panel: str | None = None) -> Any:
+    """``--split``."""
+    text = "Draw it: 0.6,0.2 of each class for training and validation, or 20,30 nodes."
+    return option(text, panel, "that of the data")
+
+
+def split_seed(panel: str | None = None) -> Any:
+    """``--split-seed``."""
+    return option("Seed of a drawn split.", panel, True, min=0)
+
+
+def features(panel: str | None = None) -> Any:
+    """``--features``."""
+    text = "Make them for data without any: degree, laplacian or one_hot."
+    return option(text, panel, autocompletion=among(FEATURES))
 
 
 def model(panel: str | None = None) -> Any:
@@ -192,12 +236,12 @@ def normalize(panel: str | None = None, default: str = "no") -> Any:
 
 def symmetrize(panel: str | None = None) -> Any:
     """``--symmetrize``."""
-    return flag("--symmetrize", "Add the reverse of each edge of a folder.", panel)
+    return flag("--symmetrize", "Add the reverse of each edge of your own data.", panel)
 
 
 def seeds(panel: str | None = None, default: str | bool = True) -> Any:
     """``--seeds``."""
-    text = "How many: 0, 1, ... Of sets with ten splits, seed i uses split i modulo 10."
+    text = "How many: 0, 1, ... Of data with ten splits, seed i uses split i modulo 10."
     return option(text, panel, default, min=1)
 
 

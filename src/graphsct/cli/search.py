@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import settings
+from graphsct.cli.inputs import load_data, settings
 from graphsct.cli.options import option
 from graphsct.cli.output import diverted, print_json
 
@@ -21,7 +21,7 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
-_TASK, _TRIALS, _STUDY = "The task", "Trials", "The study"
+_DATA, _TASK, _TRIALS, _STUDY = "The data", "The task", "Trials", "The study"
 
 _EXAMPLES = options.examples(
     (
@@ -39,7 +39,13 @@ _EXAMPLES = options.examples(
 def search(
     ctx: typer.Context,
     target: Annotated[str | None, options.target()] = None,
-    data: Annotated[str, options.data(_TASK)] = "demo",
+    data: Annotated[str, options.data(_DATA)] = "demo",
+    normalize: Annotated[bool | None, options.normalize(_DATA, "both are tried")] = None,
+    symmetrize: Annotated[bool, options.symmetrize(_DATA)] = False,
+    split: Annotated[str | None, options.split(_DATA)] = None,
+    split_seed: Annotated[int, options.split_seed(_DATA)] = 0,
+    features: Annotated[str | None, options.features(_DATA)] = None,
+    root: Annotated[Path | None, options.root(_DATA)] = None,
     model: Annotated[str | None, options.model(_TASK)] = None,
     control: Annotated[str | None, options.control(_TASK)] = None,
     depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8 and 16 are tried")] = None,
@@ -50,7 +56,6 @@ def search(
     more: Annotated[list[str] | None, options.more(_TASK)] = None,
     metric: Annotated[str | None, options.metric(_TASK)] = None,
     select: Annotated[str, options.select(_TASK, "val_score")] = "val_score",
-    normalize: Annotated[bool | None, options.normalize(_TASK, "both are tried")] = None,
     trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
     epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
@@ -58,7 +63,6 @@ def search(
     seconds: Annotated[float | None, option("Begin no trial after this time.", _TRIALS)] = None,
     finalists: Annotated[int, options.finalists(_TRIALS)] = 0,
     seed: Annotated[int, option("Of the search.", _TRIALS, True, min=0)] = 0,
-    root: Annotated[Path | None, options.root(_STUDY)] = None,
     out: Annotated[
         Path | None, option("Folder of the study.", _STUDY, "a new one in results/search")
     ] = None,
@@ -85,19 +89,20 @@ def search(
         torch.set_num_threads(threads)
     with diverted(as_json):
         given = settings(ctx.params, (field.name for field in fields(Task)))
+        loaded = load_data(data, ctx.params, normalize=normalize)
+        place = loaded.source.get("path", loaded.source["name"])
         defaults = {"model": "gcn", "control": None, "depth": None}
-        task = Task(**{**defaults, **given, "data": data.lower()})
-    folder = out or Path("results/search") / "-".join(
-        [task.data, task.model, task.control or "plain", str(task.depth or "any")]
-    ).replace(":", "-")
-    with diverted(as_json):
+        task = Task(**{**defaults, **given, "data": place})
+        parts = [task.model, task.control or "plain", str(task.depth or "any")]
+        name = "-".join([loaded.source["name"], *parts]).replace(":", "-")
+        folder = out or Path("results/search") / name
         found = run(
             task,
+            data=loaded,
             trials=trials,
             seed=seed,
             runs=seeds,
             storage=folder,
-            root=root,
             epochs=epochs,
             patience=patience,
             seconds=seconds,
@@ -110,16 +115,16 @@ def search(
     if as_json:
         print_json(found.to_dict())
     else:
-        _show(found, folder, target or model)
+        _show(found, folder, ctx.params)
     if found.interrupted:
         typer.echo(f"interrupted: the same command continues in {folder}", err=True)
         raise typer.Exit(130)
 
 
-def _show(found: Found, folder: Path, model: str | None) -> None:
+def _show(found: Found, folder: Path, given: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from graphsct.nn.model_file import is_file
+    from graphsct.python_file import is_file
     from graphsct.search.finals import TIMES
 
     console = Console(highlight=False)
@@ -138,5 +143,9 @@ def _show(found: Found, folder: Path, model: str | None) -> None:
     if found.normalize:
         console.print("  each row of features made to sum to one")
     words = ["graphsct", "train", "--data", found.task.data, "--config", str(folder / "best.json")]
+    model = given["target"] or given["model"]
     words += ["--model", model] if model is not None and is_file(model) else []
+    words += ["--symmetrize"] if given["symmetrize"] else []
+    for name in ("split", "split_seed", "features", "root"):
+        words += [f"--{name.replace('_', '-')}", str(given[name])] if given[name] else []
     console.print(f"Written to {folder}; now: {shlex.join(words)}", soft_wrap=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.inputs import propose_metric, settings
+from graphsct.cli.inputs import load_data, propose_metric, settings
 from graphsct.cli.options import flag, option
 from graphsct.cli.output import diverted, print_json, print_table, write_page
 
@@ -21,7 +21,7 @@ __all__ = ["app", "show"]
 
 app = typer.Typer(add_completion=False)
 
-_MODEL, _TRAIN, _RUN = "The model", "Training", "The runs"
+_DATA, _MODEL, _TRAIN, _RUN = "The data", "The model", "Training", "The runs"
 
 _EXAMPLES = options.examples(
     ("A small built-in graph, in seconds", "graphsct train"),
@@ -41,6 +41,10 @@ _EXAMPLES = options.examples(
         "GAT of PyTorch Geometric, with and without control",
         "graphsct train --model pyg:GAT --depth 4 --control gated --compare",
     ),
+    (
+        "Your own graph, with a split that is drawn",
+        "graphsct train --data folder --symmetrize --split 0.6,0.2",
+    ),
     ("Resume after an interruption", "graphsct train --data cora --resume"),
     (
         "One process for each part of a large graph",
@@ -53,7 +57,13 @@ _EXAMPLES = options.examples(
 def train(
     ctx: typer.Context,
     target: Annotated[str | None, options.target()] = None,
-    data: Annotated[str, options.data(_RUN)] = "demo",
+    data: Annotated[str, options.data(_DATA)] = "demo",
+    normalize: Annotated[bool | None, options.normalize(_DATA)] = None,
+    symmetrize: Annotated[bool, options.symmetrize(_DATA)] = False,
+    split: Annotated[str | None, options.split(_DATA)] = None,
+    split_seed: Annotated[int, options.split_seed(_DATA)] = 0,
+    features: Annotated[str | None, options.features(_DATA)] = None,
+    root: Annotated[Path | None, options.root(_DATA)] = None,
     seeds: Annotated[int, options.seeds(_RUN)] = 10,
     model: Annotated[str | None, options.model(_MODEL)] = None,
     control: Annotated[str | None, options.control(_MODEL)] = None,
@@ -81,8 +91,6 @@ def train(
         option("JSON file with 'model' and 'train', of a search or another run.", _RUN),
     ] = None,
     compare: Annotated[bool, flag("--compare", "Also without control.", _RUN)] = False,
-    normalize: Annotated[bool | None, options.normalize(_RUN)] = None,
-    root: Annotated[Path | None, options.root(_RUN)] = None,
     out: Annotated[Path | None, option("Run folder.", _RUN, "a new one in results/train")] = None,
     resume: Annotated[bool, flag("--resume", "Resume the runs in the folder.", _RUN)] = False,
     force: Annotated[bool, flag("--force", "Delete the runs in the folder.", _RUN)] = False,
@@ -106,7 +114,6 @@ def train(
     """
     import torch
 
-    from graphsct import datasets
     from graphsct.diagnosis.page.runs import write_trained
     from graphsct.errors import TrainingError
     from graphsct.training.compare import compare_control
@@ -124,16 +131,16 @@ def train(
         train_together(ctx, model_config, train_config)
         return
     with diverted(as_json):
-        loaded = datasets.load(data, root, normalize=normalize)
+        loaded = load_data(data, ctx.params, normalize=normalize)
         propose_metric(loaded, train_config.metric)
-        folder = out or Path("results/train") / f"{data.lower()}-{model_config.label}"
+        folder = out or Path("results/train") / f"{loaded.source['name']}-{model_config.label}"
         found = compare_control(
             model_config,
             loaded,
             train_config,
             range(seeds),
             folder=folder,
-            source={"name": data.lower(), "normalize": normalize},
+            source=loaded.source,
             compare=compare,
             resume=resume,
             force=force,

@@ -9,13 +9,15 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.catalog import Facts
-from graphsct.datasets.features import check_features, compact, normalize_rows, to_tensor
+from graphsct.datasets.features import check_features, normalize_rows, readable, to_tensor
+from graphsct.datasets.made_features import make_features
 from graphsct.datasets.splits import Split, check_split
+from graphsct.datasets.targets import check_targets, kind_of, num_outputs
 from graphsct.errors import DataError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of, keep_graph
 
-__all__ = ["assemble", "describe", "edge_homophily"]
+__all__ = ["assemble", "describe", "edge_homophily", "set_splits"]
 
 
 def assemble(
@@ -29,6 +31,7 @@ def assemble(
     split: int = 0,
     normalize: bool = False,
     every_class: bool = False,
+    features: str | None = None,
     **more: Any,
 ) -> Any:
     """Check that the parts belong together, and build a PyTorch Geometric ``Data`` from them.
@@ -38,11 +41,12 @@ def assemble(
         graph: the undirected graph
         edge_index: the edges from which it was built; shape: ``(2, num_edges)``
         x: features, dense or sparse, or ``None``; shape: ``(n, d)``
-        y: labels, -1 for none, or ``None``; shape: ``(n,)``
+        y: targets, or ``None``; shape: ``(n,)`` or ``(n, t)``
         splits: all splits
         split: number of the one that becomes ``train_mask``, ``val_mask`` and ``test_mask``
         normalize: make each row of features sum to one
         every_class: refuse a split without training nodes of some class
+        features: the features to make for a graph without any, such as ``degree``
         **more: further attributes of the ``Data``
     """
     from graphsct.datasets.graph_data import GraphData  # PyTorch Geometric takes a second
@@ -51,36 +55,39 @@ def assemble(
     data = GraphData(edge_index=edge_index, num_nodes=graph.num_nodes, name=name, **more)
     if edge_weight is not None:
         data.edge_weight = edge_weight
+    if features is not None:
+        if x is not None:
+            raise DataError(f"{name} has features; leave features={features!r} out")
+        x = make_features(features, graph, name)
     if x is not None:
-        x = compact(check_features(x, graph.num_nodes, f"the features of {name}"))
+        x = readable(check_features(x, graph.num_nodes, f"the features of {name}"))
         data.x = to_tensor(normalize_rows(x) if normalize else x)
     if y is not None:
-        data.y = _check_labels(y, graph.num_nodes, name)
-        data.num_classes = int(y.max()) + 1
+        y = check_targets(y, graph.num_nodes, f"the target y of {name}")
+        data.y = y = y.float() if y.is_floating_point() else y  # as the features
+        data.num_outputs = num_outputs(y)
+        if kind_of(y) == "classes":
+            data.num_classes = data.num_outputs
     if splits:
-        if y is None:
-            raise DataError(f"{name} has a split but no labels; pass labels")
-        if not 0 <= split < len(splits):
-            raise DataError(f"{name} has {len(splits)} splits; split={split} is not among them")
-        for number, masks in enumerate(splits):
-            check_split(masks, y, every_class=every_class, where=f"split {number} of {name}")
-        data.splits = list(splits)
-        data.train_mask, data.val_mask, data.test_mask = splits[split]
+        set_splits(data, splits, split, every_class=every_class)
     keep_graph(data, graph)
     return data
 
 
-def _check_labels(y: Tensor, num_nodes: int, name: str) -> Tensor:
-    if y.shape != (num_nodes,):
-        raise DataError(
-            f"the labels of {name} have shape {tuple(y.shape)}, expected ({num_nodes},)"
-        )
-    if int(y.min()) < -1 or int(y.max()) < 0:
-        raise DataError(
-            f"the labels of {name} run from {int(y.min())} to {int(y.max())}; classes are 0, 1, "
-            "..., and -1 is a node without a label"
-        )
-    return y
+def set_splits(
+    data: Any, splits: Sequence[Split], split: int = 0, *, every_class: bool = False
+) -> None:
+    """Give a ``Data`` its splits, after checking them; the arguments are those of
+    :func:`assemble`.
+    """
+    if getattr(data, "y", None) is None:
+        raise DataError(f"{data.name} has a split but no labels; pass labels")
+    if not 0 <= split < len(splits):
+        raise DataError(f"{data.name} has {len(splits)} splits; split={split} is not among them")
+    for number, masks in enumerate(splits):
+        check_split(masks, data.y, every_class=every_class, where=f"split {number} of {data.name}")
+    data.splits = list(splits)
+    data.train_mask, data.val_mask, data.test_mask = splits[split]
 
 
 def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
@@ -99,15 +106,20 @@ def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
 
 
 def describe(data: Any) -> Facts:
-    """Count the nodes, edges, features, classes and components of a ``Data``."""
-    graph = graph_of(data)
+    """Count the nodes, edges, features, classes (or other outputs) and components of data.
+
+    Those of a list of graphs are counted over all graphs; homophily is that of classes of nodes.
+    """
+    graphs = [graph_of(graph) for graph in getattr(data, "graphs", [data])]
+    y: Any = getattr(data, "y", None)
+    of_nodes = hasattr(data, "edge_index") and y is not None and kind_of(y) == "classes"
     return Facts(
-        nodes=graph.num_nodes,
-        edges=graph.num_edges,
+        nodes=sum(graph.num_nodes for graph in graphs),
+        edges=sum(graph.num_edges for graph in graphs),
         features=data.num_features,
-        classes=data.num_classes,
-        components=graph.num_components,
-        homophily=edge_homophily(data.edge_index, data.y),
+        classes=0 if y is None else num_outputs(y),
+        components=sum(graph.num_components for graph in graphs),
+        homophily=edge_homophily(data.edge_index, y) if of_nodes else None,
     )
 
 

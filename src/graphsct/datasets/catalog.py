@@ -1,4 +1,4 @@
-"""The paper's ten data sets: their files and their expected contents."""
+"""The data sets by name: their files and their expected contents."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["CATALOG", "Entry", "Facts", "PaperRow", "find"]
 
 @dataclass(frozen=True)
 class Facts:
-    """Counts of a data set. Edges are undirected, without self-loops."""
+    """Counts of a data set. Edges are undirected, without self-loops; ``None`` is not known."""
 
     nodes: int
     edges: int
     features: int
     classes: int
-    components: int
-    homophily: float
+    components: int | None = None
+    homophily: float | None = None
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,16 @@ class Entry:
     Args:
         name: its name for :func:`graphsct.datasets.load`
         title: its common name
-        source: PyTorch Geometric's class, which downloads and parses; for Ogbn-arxiv ``OGB``
+        source: PyTorch Geometric's class of these files; for Ogbn-arxiv ``OGB``
         key: the name that this class expects
         folder: folder of the raw files below the root
         raw: names of the raw files
-        split: ``public``, ``ten``, ``drawn`` from a seed, or ``time``
+        split: ``public``, ``ten``, ``twenty``, ``drawn`` from a seed, or ``time``
         facts: the expected counts
         paper: row in the paper's table, ``None`` if it has none
         elsewhere: other places below the root where a file with the same content may be
+        metric: the usual score, ``accuracy`` or ``roc_auc``
+        instead: a data set that can be downloaded instead of this one, which cannot
     """
 
     name: str
@@ -69,6 +71,8 @@ class Entry:
     facts: Facts
     paper: PaperRow | None = None
     elsewhere: dict[str, str] = field(default_factory=dict)
+    metric: str = "accuracy"
+    instead: str | None = None
 
     def sha256(self, file: str) -> str | None:
         """The right checksum of a raw file, ``None`` if none is published."""
@@ -122,11 +126,34 @@ def _wiki(name: str, facts: Facts, paper: PaperRow) -> Entry:
     return _ten_splits(name, "WikipediaNetwork", folder, facts, paper)
 
 
+def _heterophilous(
+    name: str, title: str, facts: Facts, *, folder: str | None = None, metric: str = "accuracy"
+) -> Entry:
+    return Entry(
+        name,
+        title,
+        "HeterophilousGraphDataset",
+        name,
+        folder or f"HeterophilousGraph/{name}/raw",
+        (f"{name}.npz",),
+        "ten",
+        facts,
+        metric=metric,
+    )
+
+
+def _drawn(name: str, title: str, source: str, key: str, file: str, facts: Facts) -> Entry:
+    return Entry(name, title, source, key, f"{source}/{key}/raw", (file,), "drawn", facts)
+
+
 _CORNELL = _web(
     "cornell",
     Facts(183, 277, 1703, 5, 1, 0.13),
     PaperRow(183, 295, 1703, 5, _TEN, _DIRECTED),
 )
+
+_ARXIV_COUNTS = ("raw/num-node-list.csv.gz", "raw/num-edge-list.csv.gz")
+_ARXIV_SPLIT = tuple(f"split/time/{part}.csv.gz" for part in ("train", "valid", "test"))
 
 _ENTRIES_IN_ORDER = (
     _planetoid(
@@ -168,11 +195,8 @@ _ENTRIES_IN_ORDER = (
             "raw/edge.csv.gz",
             "raw/node-feat.csv.gz",
             "raw/node-label.csv.gz",
-            "raw/num-node-list.csv.gz",
-            "raw/num-edge-list.csv.gz",
-            "split/time/train.csv.gz",
-            "split/time/valid.csv.gz",
-            "split/time/test.csv.gz",
+            *_ARXIV_COUNTS,
+            *_ARXIV_SPLIT,
         ),
         split="time",
         # From the literature, not measured here. No checksum is known, so that the paper's row,
@@ -210,6 +234,82 @@ _ENTRIES_IN_ORDER = (
         facts=replace(_CORNELL.facts, homophily=0.26),
         paper=None,
         elsewhere={_FEATURES: f"WebKB/texas/raw/{_FEATURES}"},
+    ),
+    _heterophilous(
+        "minesweeper",
+        "Minesweeper",
+        Facts(10000, 39402, 7, 2, 1, 0.68),
+        metric="roc_auc",
+    ),
+    _heterophilous(
+        "chameleon_filtered",
+        "Chameleon without duplicates",
+        Facts(890, 8854, 2325, 5, 1, 0.24),
+        folder="Filtered",
+    ),
+    _heterophilous(
+        "squirrel_filtered",
+        "Squirrel without duplicates",
+        Facts(2223, 46998, 2089, 5, 1, 0.21),
+        folder="Filtered",
+    ),
+    _heterophilous("actor", "Actor", Facts(7600, 26659, 932, 5, 1, 0.22), folder="Actor"),
+    Entry(
+        name="arxiv_graph",
+        title="Ogbn-arxiv without features",
+        source="OGB",
+        key="arxiv",
+        folder="ogbn_arxiv_graph",
+        raw=(
+            "raw/edge.csv.gz",
+            "raw/node-label.csv.gz",
+            "raw/node_year.csv.gz",
+            *_ARXIV_COUNTS,
+            *_ARXIV_SPLIT,
+        ),
+        split="time",
+        facts=Facts(169343, 1157799, 0, 40, 1, 0.65),
+        instead="arxiv",
+    ),
+    # Counts from the documentation of PyTorch Geometric and the papers, not measured here; those
+    # of nodes, features and classes are compared on loading, because no checksum is known.
+    _heterophilous("roman_empire", "Roman-empire", Facts(22662, 32927, 300, 18)),
+    _heterophilous("amazon_ratings", "Amazon-ratings", Facts(24492, 93050, 300, 5)),
+    _heterophilous("tolokers", "Tolokers", Facts(11758, 519000, 10, 2), metric="roc_auc"),
+    _heterophilous("questions", "Questions", Facts(48921, 153540, 301, 2), metric="roc_auc"),
+    _drawn(
+        "amazon_photo",
+        "Amazon-Photo",
+        "Amazon",
+        "Photo",
+        "amazon_electronics_photo.npz",
+        Facts(7650, 119081, 745, 8),
+    ),
+    _drawn(
+        "amazon_computers",
+        "Amazon-Computers",
+        "Amazon",
+        "Computers",
+        "amazon_electronics_computers.npz",
+        Facts(13752, 245861, 767, 10),
+    ),
+    _drawn(
+        "coauthor_cs",
+        "Coauthor-CS",
+        "Coauthor",
+        "CS",
+        "ms_academic_cs.npz",
+        Facts(18333, 81894, 6805, 15),
+    ),
+    Entry(
+        name="wikics",
+        title="WikiCS",
+        source="WikiCS",
+        key="wikics",
+        folder="WikiCS/raw",
+        raw=("data.json",),
+        split="twenty",
+        facts=Facts(11701, 216123, 300, 10),
     ),
 )
 

@@ -1,8 +1,9 @@
-"""Feature matrices: checked, normalised, and sparse where that is smaller."""
+"""Feature matrices: checked, normalised, dense, and sparse where training gains by it."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,23 +12,71 @@ from scipy.sparse import csr_array, issparse
 from torch import Tensor
 
 from graphsct.errors import DataError
+from graphsct.graph.cache import TensorCache
 
-__all__ = ["check_features", "compact", "from_tensor", "normalize_rows", "to_tensor"]
+__all__ = [
+    "DENSE_LIMIT",
+    "check_features",
+    "compact",
+    "from_tensor",
+    "normalize_rows",
+    "readable",
+    "sparse_features",
+    "to_tensor",
+]
+
+#: Features whose dense form takes more bytes stay sparse.
+DENSE_LIMIT = 512 * 2**20
+
+_SPARSE: TensorCache[Tensor] = TensorCache()
 
 
 def compact(x: Any) -> Any:
-    """The smaller of CSR and dense, in float32; ``(n, d) -> (n, d)``.
-
-    CSR with 32-bit indices takes 8 bytes per entry and 4 per row, dense 4 bytes per number.
-    """
-    rows, columns = x.shape
+    """The smaller of CSR and dense, in float32; ``(n, d) -> (n, d)``."""
     entries = x.nnz if issparse(x) else int(np.count_nonzero(x))
-    if 8 * entries + 4 * (rows + 1) >= 4 * rows * columns:
+    if not _is_smaller(entries, x.shape):
         return np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float32)
     matrix = csr_array(x, dtype=np.float32)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     return matrix
+
+
+def _is_smaller(entries: int, shape: Sequence[int], itemsize: int = 4) -> bool:
+    """Whether CSR takes fewer bytes than dense, with 32-bit indices of columns and rows."""
+    rows, columns = shape
+    return (itemsize + 4) * entries + 4 * (rows + 1) < itemsize * rows * columns
+
+
+def readable(x: Any) -> Any:
+    """Dense float32, which every library takes, unless that exceeds :data:`DENSE_LIMIT`."""
+    rows, columns = x.shape
+    if 4 * rows * columns > DENSE_LIMIT:
+        return compact(x)
+    return np.ascontiguousarray(x.toarray() if issparse(x) else x, dtype=np.float32)
+
+
+def sparse_features(x: Tensor) -> Tensor:
+    """The features in CSR if that is smaller, as training prefers them; made once and kept.
+
+    Args:
+        x: features in any layout; those that are part of an autograd graph stay as they are
+    """
+    if x.layout != torch.strided or x.requires_grad or x.dtype not in (torch.float, torch.double):
+        return x
+    kept = _SPARSE.get((x,))
+    if kept is not None:
+        return kept
+    if not _is_smaller(int(x.count_nonzero()), x.shape, x.element_size()):
+        return x
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse")
+        found = x.to_sparse_csr()
+        rows, columns = found.crow_indices().int(), found.col_indices().int()
+        matrix = torch.sparse_csr_tensor(
+            rows, columns, found.values(), size=x.shape, check_invariants=False
+        )
+    return _SPARSE.put((x,), matrix)
 
 
 def normalize_rows(x: Any) -> Any:
@@ -81,6 +130,7 @@ def to_tensor(x: Any) -> Tensor:
 
 def from_tensor(x: Tensor) -> Any:
     """The inverse of :func:`to_tensor`, also of other sparse layouts; shares memory if it can."""
+    x = x.detach().cpu()
     if x.layout == torch.strided:
         return x.numpy()
     x = x.to_sparse_csr()

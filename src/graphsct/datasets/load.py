@@ -1,9 +1,8 @@
-"""The data sets of the paper by name, checked and made undirected."""
+"""The data sets by name, checked and made undirected."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,12 @@ from graphsct.datasets.assemble import assemble
 from graphsct.datasets.catalog import Entry, find
 from graphsct.datasets.duplicates import Leak, find_leaks, without_duplicates
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
-from graphsct.datasets.parsed import Parsed, parse, path_for, restore, save
+from graphsct.datasets.made_features import check_present
+from graphsct.datasets.parse import parse
+from graphsct.datasets.parsed import Parsed, path_for, restore, save
 from graphsct.datasets.paths import data_root, lock, temporary_folder
 from graphsct.datasets.raw import RawFile, download, locate, look
-from graphsct.datasets.splits import PerClass, Split
+from graphsct.datasets.splits import PerClass
 from graphsct.datasets.synthetic import GENERATED
 from graphsct.errors import DataError
 from graphsct.graph import Graph
@@ -34,14 +35,17 @@ def load(
     seed: int = 0,
     normalize: bool = False,
     drop_duplicates: bool = False,
+    features: str | None = None,
 ) -> Any:
-    """Load one of the paper's data sets as a PyTorch Geometric ``Data`` with a ``graph``.
+    """Load a data set of the catalogue as a PyTorch Geometric ``Data`` with a ``graph``.
 
     It has ``edge_index`` (both directions of every edge once, and the self-loops of the files),
-    ``x`` (``torch.sparse_csr`` where that is smaller than dense), ``y`` (-1 for a node without a
-    label), ``train_mask``, ``val_mask`` and ``test_mask``, ``splits`` (a list of all splits, each
-    with ``train``, ``val`` and ``test``), ``num_classes`` and ``name``. Its ``graph`` follows the
-    edges: edit or replace ``edge_index``, and the next use builds the new graph.
+    ``x`` (dense, or ``torch.sparse_csr`` if the dense form would exceed 512 MiB, as that of Physics
+    does), ``y`` (-1 for a node without a label), ``train_mask``, ``val_mask`` and ``test_mask``,
+    ``splits`` (a list of all splits, each with ``train``, ``val`` and ``test``), ``num_classes``,
+    ``num_outputs``, ``metric`` (the usual score, ``accuracy`` or ``roc_auc``) and ``name``. Its
+    ``graph`` follows the edges: edit or replace ``edge_index``, and the next use builds the new
+    graph.
 
     Args:
         name: a name in ``CATALOG``, in upper or lower case, or ``demo`` or ``arxiv_like``, which
@@ -49,12 +53,14 @@ def load(
         root: folder with the raw files in PyTorch Geometric's layout; defaults to
             ``GRAPHSCT_DATA``, else to the platform's cache folder. Missing files are downloaded.
             Processed files go into the cache folder (``GRAPHSCT_CACHE``), never below a root.
-        split: number of one of the ten splits of Cornell, Texas, Wisconsin, Chameleon or Squirrel
-        seed: seed of generated data and of the split of Physics, whose files have none; no other
-            set depends on it
+        split: number of one of the splits of a set with several, such as Texas
+        seed: seed of generated data, and of the split of a set whose files have none, such as
+            Physics; no other set depends on it
         normalize: make each row of features sum to one, as in the papers of GCN and GCNII; off by
             default, because it costs our GCN about four points on Cora (``docs/choices.md``)
         drop_duplicates: keep one node of each group of duplicates of Chameleon or Squirrel
+        features: the features to make for ``arxiv_graph``, which has none: ``degree``,
+            ``laplacian`` or ``one_hot``
 
     Example:
         >>> data = load("demo")
@@ -62,8 +68,8 @@ def load(
         Graph(num_nodes=300, num_edges=900, num_components=3)
     """
     if isinstance(name, str) and name.lower() in GENERATED:
-        if split or drop_duplicates:
-            raise DataError(f"{name} is generated; it has one split and no duplicates")
+        if split or drop_duplicates or features:
+            raise DataError(f"{name} is generated; it has one split, features and no duplicates")
         data = GENERATED[name.lower()](seed)
         if normalize:
             data.x = to_tensor(normalize_rows(from_tensor(data.x)))
@@ -74,21 +80,21 @@ def load(
         parsed = without_duplicates(_with_duplicates(entry, parsed))
     y = torch.from_numpy(parsed.y)
     edge_index = torch.from_numpy(parsed.edge_index)
-    if entry.split == "drawn":
-        splits = [PerClass(train=20, val=30, seed=seed).draw(y)]
-    else:
-        masks = torch.from_numpy(parsed.masks).transpose(0, 1)
-        splits = [Split(*masks_of_one) for masks_of_one in masks]
-    return assemble(
+    drawn = [PerClass(train=20, val=30, seed=seed).draw(y)] if entry.split == "drawn" else None
+    data = assemble(
         entry.name,
         graph=Graph(edge_index, len(y), symmetrize=True),
         edge_index=edge_index,
         x=parsed.x,
         y=y,
-        splits=splits,
+        splits=drawn or parsed.splits,
         split=split,
         normalize=normalize,
+        features=features,
+        metric=entry.metric,
+        **parsed.more,
     )
+    return check_present(data)
 
 
 def is_here(name: str, root: Root = None) -> bool:
@@ -137,15 +143,15 @@ def _parsed(entry: Entry, root: Root) -> Parsed:
 
 def _check_counts(entry: Entry, parsed: Parsed) -> None:
     """Check the counts of a data set whose files have no published checksums."""
-    assert entry.paper is not None
-    sizes = "/".join(f"{int(n):,}" for n in parsed.masks.sum(axis=(1, 2)))
-    found = replace(
-        entry.paper,
-        nodes=len(parsed.y),
-        edges=parsed.edge_index.shape[1],
-        features=parsed.x.shape[1],
-        classes=len(np.unique(parsed.y)),
-        split=sizes,
-    )
-    if found != entry.paper:
-        raise DataError(f"these are not the files of {entry.title}: {found} is not {entry.paper}")
+    found: dict[str, Any] = {
+        "nodes": len(parsed.y),
+        "features": 0 if parsed.x is None else parsed.x.shape[1],
+        "classes": len(np.unique(parsed.y[parsed.y >= 0])),
+    }
+    expected = {key: getattr(entry.facts, key) for key in found}
+    if entry.paper is not None:
+        sizes = "/".join(f"{int(n):,}" for n in parsed.masks.sum(axis=(1, 2)))
+        found |= {"edges": parsed.edge_index.shape[1], "split": sizes}
+        expected |= {"edges": entry.paper.edges, "split": entry.paper.split}
+    if found != expected:
+        raise DataError(f"these are not the files of {entry.title}: {found} is not {expected}")

@@ -1,33 +1,29 @@
-"""Data sets as arrays: parsed from checked raw files, and kept on disk.
+"""The content of a data set's files as arrays, and its processed form on disk.
 
-PyTorch Geometric's classes parse the files where they can. The processed form is one NumPy archive
-per data set, which is either complete or not there.
+The processed form is one NumPy archive per data set, which is either complete or not there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import zipfile
-from contextlib import redirect_stderr
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from scipy.sparse import csr_array, issparse
 
 from graphsct.datasets.catalog import Entry
-from graphsct.datasets.features import compact
 from graphsct.datasets.paths import cache_folder
 from graphsct.datasets.raw import RawFile
-from graphsct.datasets.readers import ogb
+from graphsct.datasets.splits import Split, as_splits
 
-__all__ = ["Parsed", "parse", "path_for", "restore", "save"]
+__all__ = ["Parsed", "path_for", "restore", "save"]
 
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 @dataclass(frozen=True)
@@ -36,74 +32,27 @@ class Parsed:
 
     Args:
         edge_index: shape: ``(2, num_edges)``
-        x: dense or CSR; shape: ``(n, d)``
+        x: dense or CSR, ``None`` if the files have no features; shape: ``(n, d)``
         y: -1 where there is no label; shape: ``(n,)``
         masks: training, validation and test masks of every split; shape: ``(3, k, n)``
+        year: the year of each node, ``None`` if the files have none; shape: ``(n,)``
     """
 
     edge_index: Any
     x: Any
     y: Any
     masks: Any
+    year: Any = None
 
+    @property
+    def splits(self) -> list[Split]:
+        """The masks as splits."""
+        return as_splits(self.masks)
 
-def parse(entry: Entry, raw: list[RawFile], scratch: Path) -> Parsed:
-    """Parse checked raw files; PyTorch Geometric may write into ``scratch``."""
-    if entry.source == "OGB":
-        return _read_ogb(raw[0].path.parents[1])
-    if entry.source == "Coauthor":
-        return _read_coauthor(raw[0].path)
-    folder = scratch / entry.folder
-    folder.mkdir(parents=True)
-    for file in raw:
-        shutil.copyfile(file.path, folder / file.name)
-    import torch_geometric.datasets
-
-    # Planetoid's files are pickles. They may be loaded because their checksums were right.
-    dataset: Any = getattr(torch_geometric.datasets, entry.source)
-    with redirect_stderr(StringIO()):  # it announces itself there
-        data = dataset(str(scratch / entry.source), entry.key)[0]
-    masks = (data.train_mask, data.val_mask, data.test_mask)
-    y = data.y.numpy()
-    if entry.source == "Planetoid":
-        y[_without_label_row(folder / entry.raw[-1], len(y))] = -1
-    return Parsed(
-        edge_index=data.edge_index.numpy(),
-        x=compact(data.x.numpy()),
-        y=y,
-        masks=np.stack([mask.numpy().reshape(len(y), -1).T for mask in masks]),
-    )
-
-
-def _without_label_row(test_index: Path, num_nodes: int) -> Any:
-    """Nodes that the label files skip: 15 in Citeseer, which PyG would call class 0."""
-    listed = np.loadtxt(test_index, dtype=np.int64)
-    return np.setdiff1d(np.arange(listed.min(), num_nodes), listed)
-
-
-def _read_coauthor(path: Path) -> Parsed:
-    """Like PyG's ``Coauthor``, which would build the features as a dense matrix first."""
-    with np.load(path, allow_pickle=False) as file:
-        part = dict(file)
-
-    def matrix(name: str) -> csr_array:
-        pieces = tuple(part[f"{name}_{piece}"] for piece in ("data", "indices", "indptr"))
-        return csr_array(pieces, shape=tuple(part[f"{name}_shape"]))
-
-    x = matrix("attr")
-    x.data = (x.data > 0).astype(np.float32)  # PyG's classes take words as there or not
-    y = part["labels"].astype(np.int64)
-    edge_index = np.stack(matrix("adj").tocoo().coords).astype(np.int64)
-    return Parsed(edge_index, compact(x), y, np.empty((3, 0, len(y)), dtype=bool))
-
-
-def _read_ogb(folder: Path) -> Parsed:
-    table = ogb.read_folder(folder, "time")
-    n = table.num_nodes
-    masks = np.zeros((3, 1, n), dtype=bool)
-    for mask, nodes in zip(masks[:, 0], table.split, strict=True):
-        mask[nodes] = True
-    return Parsed(table.edge_index, compact(table.x), table.y, masks)
+    @property
+    def more(self) -> dict[str, Any]:
+        """Further attributes of a ``Data``."""
+        return {} if self.year is None else {"node_year": torch.from_numpy(self.year)}
 
 
 def path_for(entry: Entry, raw: list[RawFile] | None) -> Path:
@@ -119,8 +68,10 @@ def save(parsed: Parsed, path: Path, scratch: Path) -> None:
     if issparse(parsed.x):
         part |= dict(data=parsed.x.data, indices=parsed.x.indices, indptr=parsed.x.indptr)
         part |= dict(shape=np.array(parsed.x.shape))
-    else:
+    elif parsed.x is not None:
         part |= dict(x=parsed.x)
+    if parsed.year is not None:
+        part |= dict(year=parsed.year)
     new = scratch / "processed.npz"
     with new.open("wb") as handle:
         np.savez(handle, allow_pickle=False, **part)
@@ -136,8 +87,7 @@ def restore(path: Path) -> Parsed | None:
             part = dict(file)
     except (OSError, EOFError, ValueError, zipfile.BadZipFile):
         return None
-    if "x" in part:
-        x = part["x"]
-    else:
+    x = part.get("x")
+    if "indptr" in part:
         x = csr_array((part["data"], part["indices"], part["indptr"]), shape=tuple(part["shape"]))
-    return Parsed(part["edge_index"], x, part["y"], part["masks"])
+    return Parsed(part["edge_index"], x, part["y"], part["masks"], part.get("year"))

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from graphsct.datasets.targets import labelled
+from graphsct.datasets.targets import kind_of, labelled
 from graphsct.errors import DataError
 
-__all__ = ["Fractions", "PerClass", "Split", "check_split"]
+__all__ = ["Fractions", "PerClass", "Split", "as_splits", "check_split"]
 
 
 class Split(NamedTuple):
@@ -40,12 +40,16 @@ class PerClass:
     seed: int = 0
 
     def draw(self, y: Tensor) -> Split:
-        """Draw from the labelled nodes (label 0 or more); shape of ``y``: ``(n,)``."""
+        """Draw from the labelled nodes; shape of ``y``, which are classes: ``(n,)``."""
         wanted = self.train + self.val
+        if kind_of(y) != "classes":
+            raise DataError(
+                f"{self} draws nodes of each class, but the targets are {kind_of(y)}; use Fractions"
+            )
         if self.train < 1 or self.val < 1:
             raise DataError(f"{self} asks for less than one node of each class")
         part = np.full(len(y), -1, dtype=np.int8)
-        for label, nodes in enumerate(_shuffled_classes(y, self.seed)):
+        for label, nodes in enumerate(_shuffled_groups(y, self.seed)):
             if len(nodes) < wanted:
                 raise DataError(
                     f"class {label} has {len(nodes)} nodes, too few for train={self.train} and "
@@ -61,7 +65,8 @@ class PerClass:
 class Fractions:
     """A share of each class for training and validation, the rest for testing.
 
-    Each class has at least one training node.
+    Each class has at least one training node. Of targets that are not classes, it is a share of all
+    nodes that have one.
 
     Example:
         >>> split = Fractions(train=0.5, val=0.25).draw(torch.tensor([0, 0, 0, 0, 1, 1, 1, 1]))
@@ -74,11 +79,11 @@ class Fractions:
     seed: int = 0
 
     def draw(self, y: Tensor) -> Split:
-        """Draw from the labelled nodes (label 0 or more); shape of ``y``: ``(n,)``."""
+        """Draw from the labelled nodes; shape of ``y``: ``(n,)`` or ``(n, t)``."""
         if self.train <= 0 or self.val <= 0 or self.train + self.val >= 1:
             raise DataError(f"{self}: fractions are positive and add up to less than 1")
         part = np.full(len(y), -1, dtype=np.int8)
-        for nodes in _shuffled_classes(y, self.seed):
+        for nodes in _shuffled_groups(y, self.seed):
             first = max(1, round(self.train * len(nodes)))
             second = max(first, round((self.train + self.val) * len(nodes)))
             part[nodes] = 2
@@ -87,11 +92,16 @@ class Fractions:
         return _as_split(part)
 
 
-def _shuffled_classes(y: Tensor, seed: int) -> Sequence[Any]:
-    """The nodes of each class, shuffled by NumPy's generator, which is equal on all machines."""
+def _shuffled_groups(y: Tensor, seed: int) -> Sequence[Any]:
+    """The nodes of each class, or all that have a target of another kind, shuffled.
+
+    NumPy's generator is equal on all machines.
+    """
+    order = np.random.default_rng(seed).permutation(len(y))
+    order = order[labelled(y).numpy()[order]]
+    if kind_of(y) != "classes":
+        return [order]
     labels = y.numpy()
-    order = np.random.default_rng(seed).permutation(len(labels))
-    order = order[labels[order] >= 0]
     order = order[np.argsort(labels[order], kind="stable")]
     counts = np.bincount(labels[order])
     if not counts.all():
@@ -103,6 +113,11 @@ def _shuffled_classes(y: Tensor, seed: int) -> Sequence[Any]:
 
 def _as_split(part: Any) -> Split:
     return Split(*(torch.from_numpy(part == k) for k in range(3)))
+
+
+def as_splits(masks: Any) -> list[Split]:
+    """The splits in an array of training, validation and test masks; shape: ``(3, k, n)``."""
+    return [Split(*masks_of_one) for masks_of_one in torch.from_numpy(masks).transpose(0, 1)]
 
 
 def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the split") -> Split:
@@ -127,8 +142,9 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
                 f"{where}: node {int(both[0])} is in {name} and in {other}, and so are "
                 f"{len(both) - 1} others; take them out of one"
             )
+    known = labelled(y)
     for name, mask in masks.items():
-        blank = (mask & ~labelled(y)).nonzero()
+        blank = (mask & ~known).nonzero()
         if len(blank):
             raise DataError(
                 f"{where}: node {int(blank[0])} is in {name} but has no label, and so are "
@@ -136,7 +152,7 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
             )
         if not bool(mask.any()):
             raise DataError(f"{where}: no node is in {name}")
-    if every_class:
+    if every_class and kind_of(y) == "classes":
         present = torch.bincount(y[split.train], minlength=int(y.max()) + 1)
         absent = (present == 0).nonzero()
         if len(absent):

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
+from graphsct.datasets.features import sparse_features
 from graphsct.errors import GraphsctError, ModelError
 from graphsct.nn import Model
 from graphsct.training.data import read_edges, read_features
@@ -51,7 +52,7 @@ def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
     x = read_features(data, name)
     edges, *weight = read_edges(data, name, plain=not ours)
     if ours:
-        return x, edges, *weight
+        return sparse_features(x), edges, *weight
     x = x.to_dense() if x.layout != torch.strided else x
     given = [x, edges]
     if names and any(part in names[0].lower() for part in ("edge", "adj")):

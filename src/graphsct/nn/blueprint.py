@@ -9,6 +9,7 @@ import torch
 
 from graphsct.errors import GraphsctError, ModelError
 from graphsct.names import nearest
+from graphsct.python_file import explain
 
 __all__ = [
     "DEFAULTS",
@@ -17,7 +18,6 @@ __all__ = [
     "ForeignModel",
     "Space",
     "call_constructor",
-    "explain",
     "get_model",
     "num_outputs",
 ]
@@ -148,10 +148,3 @@ def call_constructor(make: Callable[..., T], name: str, *args: Any, **options: A
         raise
     except Exception as error:
         raise ModelError(f"{name} cannot be built: {explain(error)}") from error
-
-
-def explain(error: BaseException) -> str:
-    """The kind and the text of an error of foreign code in one line."""
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    kind = "" if isinstance(error, GraphsctError) else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{text}".split())

@@ -5,25 +5,19 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeGuard
 
 from graphsct.errors import ModelError
 from graphsct.names import nearest
-from graphsct.nn.blueprint import MODELS, Blueprint, Space, explain
+from graphsct.nn.blueprint import MODELS, Blueprint, Space
 from graphsct.nn.model import Model, register
 from graphsct.nn.model_function import ModelFunction
+from graphsct.python_file import execute, is_file
 
-__all__ = ["ModelSource", "is_file", "is_model", "load_model", "load_object"]
-
-
-def is_file(name: str) -> bool:
-    """Whether the name of a model names a file as well: ``my_model.py:Net``."""
-    return name.endswith(".py") or ".py:" in name
+__all__ = ["ModelSource", "is_model", "load_model", "load_object"]
 
 
 def load_model(target: str) -> Blueprint:
@@ -59,7 +53,7 @@ def load_object(target: str) -> Any:
         raise ModelError(
             f"{target!r} is not a model; expected a file and a name in it: my_model.py:Net"
         )
-    module = _execute(Path(place))
+    module = execute(place, ModelError)
     named = {k: v for k, v in vars(module).items() if callable(v) and not k.startswith("_")}
     models = {v.name: v for v in named.values() if is_model(v) and hasattr(v, "name")}
     known: dict[str, Any] = models | named
@@ -136,32 +130,3 @@ def _space(place: str) -> Space:
         if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
             raise ModelError(f"space in {place}: {name} is {choices!r}, expected several choices")
     return {name: tuple(choices) for name, choices in space.items()}
-
-
-def _execute(place: str | Path) -> ModuleType:
-    """Execute a file as Python would; its module has the whole path as its name."""
-    path = Path(place).resolve()
-    if not path.is_file():
-        raise ModelError(f"there is no file {place}")
-    module = ModuleType(str(path))
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # dataclasses, for example, look their module up
-    sys.path.insert(0, str(path.parent))
-    try:
-        # An import would read a stale .pyc file if the source changed within a second.
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        raise ModelError(f"{place}{_line(error, path)}: {explain(error)}") from error
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """The line of the file where an error arose, if it is known."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines.append(error.lineno)
-    return f", line {lines[-1]}" if lines else ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from graphsct.datasets.open_data import open_data, short_name
 from graphsct.files import write_json, write_jsonl
 from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
@@ -57,8 +58,8 @@ def search(
         seed: seed of the search, and of the first run of each trial; run i has this seed plus i
         runs: number of runs of each trial, whose mean is its score; by default 2 on a fixed split,
             else one for each split
-        data: your own data, with rows that already sum to one if the task says so; loaded by the
-            name in the task if left out
+        data: your own data, with rows that already sum to one if the task says so; opened by the
+            name in the task if left out, as by :func:`graphsct.datasets.open_data`
         storage: folder of the study, which several processes may share; an existing study is
             resumed. In memory if left out
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
@@ -82,7 +83,9 @@ def search(
         >>> found.trials, found.model.depth
         (3, 2)
     """
-    blind = BlindData.of(_load(task, root) if data is None else data, task.metric)
+    if data is None:
+        data = open_data(task.data, root, normalize=bool(task.normalize))
+    blind = BlindData.of(data, task.metric)
     task = replace(task, metric=None if blind.metric == "accuracy" else blind.metric)
     with ExitStack() as stack:
         alone = workers == 1 and ray is None
@@ -123,15 +126,9 @@ def search(
     return found
 
 
-def _load(task: Task, root: Any) -> Any:
-    from graphsct import datasets
-
-    return datasets.load(task.data, root, normalize=bool(task.normalize))
-
-
 def _title(task: Task) -> str:
     depth = "" if task.depth is None else task.depth
-    return f"{task.data} {task.model}{depth} {task.control or 'plain'}"
+    return f"{short_name(task.data)} {task.model}{depth} {task.control or 'plain'}"
 
 
 def _write(study: Study, found: Found, folder: Path) -> None:

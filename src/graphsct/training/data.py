@@ -11,6 +11,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from graphsct.datasets.features import sparse_features
 from graphsct.datasets.splits import Split, check_split
 from graphsct.datasets.targets import check_targets, only
 from graphsct.errors import DataError, GraphsctError, ModelError
@@ -147,11 +148,11 @@ class SplitData(TrainingData):
         found = cls(x, (), y, masks.train, masks.val, name, objective=objective, split=masks)
         if model is not None and not isinstance(model, Model):
             return found.given_to(model, data)
-        edges = read_edges(data, name, plain=False)
+        x, edges = sparse_features(x), read_edges(data, name, plain=False)
         if x.dtype in (torch.float32, torch.float64):
             weight = edges[1] if len(edges) > 1 else None
             edges = (as_graph(edges[0], weight, x).to(x.dtype),)
-        return replace(found, edges=edges)
+        return replace(found, x=x, edges=edges)
 
     def blind(self) -> TrainingData:
         """The same data without test nodes, with the targets of the two masks only."""

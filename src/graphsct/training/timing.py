@@ -26,6 +26,7 @@ from torch.nn import functional as F
 
 from graphsct import nn
 from graphsct.datasets import load
+from graphsct.datasets.features import sparse_features
 from graphsct.engine.engine import LITTLE
 from graphsct.engine.input_layer import Features
 from graphsct.engine.operators import Operators
@@ -194,8 +195,9 @@ def _limit(case: Case, data: Any) -> Callable[[], Any]:
     everywhere = data.graph.matrix
     train, evaluate = (Operators(data.graph, nodes).forward for nodes in rows)
     back_train = Operators(data.graph, rows[0]).backward
-    blocks = Features(data.x, 1).blocks if data.x.layout == torch.sparse_csr else None
-    x, back = (data.x, data.x.t()) if blocks is None else (blocks.matrix, blocks.back)
+    x = sparse_features(data.x)
+    blocks = Features(x, 1).blocks if x.layout == torch.sparse_csr else None
+    x, back = (x, x.t()) if blocks is None else (blocks.matrix, blocks.back)
     w, w_in = torch.eye(d), torch.zeros(data.num_features, d)
     grad, grad_in = torch.empty_like(w), torch.empty_like(w_in)
     h, other = (torch.empty(data.graph.num_nodes, d) for _ in range(2))

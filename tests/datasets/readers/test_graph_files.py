@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from graphsct import DataError
-from graphsct.datasets import Fractions, PerClass, Split, from_files
+from graphsct.datasets import Fractions, PerClass, Split, features, from_files
 from graphsct.datasets.readers.edges import read_edges
 
 EDGES = np.array([[0, 1, 1, 2, 2, 3, 3, 0, 4, 5], [1, 0, 2, 1, 3, 2, 0, 3, 5, 4]])
@@ -106,12 +106,16 @@ def test_features_by_position(name, tmp_path):
     assert rows.tolist() == pytest.approx([1] * 6)
 
 
-def test_sparse_features_stay_sparse(tmp_path):
+def test_sparse_features_become_dense_below_the_limit(tmp_path, monkeypatch):
     x = sp.random_array((6, 500), density=0.02, rng=0, dtype=np.float32)
     sp.save_npz(tmp_path / "x.npz", x)
-    data = from_files(write_edges(tmp_path / "e.csv"), tmp_path / "x.npz")
-    assert data.x.layout == torch.sparse_csr
-    assert np.array_equal(data.x.to_dense().numpy(), x.toarray())
+    edges = write_edges(tmp_path / "e.csv")
+    data = from_files(edges, tmp_path / "x.npz")
+    assert np.array_equal(data.x.numpy(), x.toarray())
+    monkeypatch.setattr(features, "DENSE_LIMIT", 4 * x.size - 1)
+    kept = from_files(edges, tmp_path / "x.npz").x
+    assert kept.layout == torch.sparse_csr
+    assert kept.to_dense().equal(data.x)
 
 
 LABELS = {
@@ -347,9 +351,11 @@ BROKEN = {
     ),
     r"bad.npy has no label at all": dict(labels=("bad.npy", np.full(6, -1))),
     r"bad.npy holds complex128": dict(labels=("bad.npy", np.ones(6) * 1j)),
-    r"bad.csv, line 1: expected a class, or an id and a class, found 3": dict(
+    r"bad.csv: label 2 of row 0 is 2; several labels are 0 or 1 each.*targets=": dict(
         labels=("bad.csv", "0,1,2\n")
     ),
+    r"bad.npy: label 1 of row 0 is 3; several": dict(labels=("bad.npy", np.full((6, 2), [0, 3]))),
+    r"bad.npy has 2 rows, expected 6": dict(labels=("bad.npy", np.ones((2, 2)))),
     r"bad.csv, line 4: the node '1' is listed twice": dict(
         labels=("bad.csv", "id,label\n0,1\n1,1\n1,1\n")
     ),
@@ -367,7 +373,7 @@ BROKEN = {
         split=("s.npz", {k: v for k, v in SPLIT.items() if k != "val"})
     ),
     r"s.npz, train: an array of float64": dict(split=("s.npz", SPLIT | dict(train=np.ones(2)))),
-    r"the train mask has shape \(5,\)": dict(
+    r"s.npz, train: the mask has 5 entries, expected 6": dict(
         split=("s.npz", SPLIT | dict(train=np.ones(5, dtype=bool)))
     ),
     r"no node is in val": dict(split=("s.npz", SPLIT | dict(val=np.array([], dtype=int)))),

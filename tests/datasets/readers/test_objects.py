@@ -1,10 +1,11 @@
 import networkx as nx
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, InMemoryDataset
+from torch_geometric.transforms import ToSparseTensor
 
 from graphsct import DataError
-from graphsct.datasets import PerClass, Split, csbm, from_data, from_networkx
+from graphsct.datasets import Fractions, PerClass, Split, csbm, from_data, from_networkx
 
 
 def test_a_pyg_data_comes_through_whole():
@@ -42,12 +43,97 @@ def test_sparse_features_columns_of_masks_and_weights_of_a_data():
     data = from_data(source)
     assert len(data.splits) == 2
     assert data.class_names == [5, 9]
-    assert data.x.layout == torch.sparse_csr
-    assert data.x.to_dense().equal(x)
+    assert data.x.equal(x)
     assert data.edge_index.tolist() == [[0, 1, 1, 2, 2], [1, 0, 2, 1, 2]]
     assert data.edge_weight.tolist() == [1, 1, 3, 3, 4]
     own = Split(masks[0] | masks[2], masks[1], masks[3])
     assert from_data(source, split=own).train_mask.equal(own.train)
+
+
+@pytest.fixture
+def source():
+    data = csbm(60, 150, num_classes=3, num_features=40)
+    keys = ("x", "y", "edge_index", "train_mask", "val_mask", "test_mask")
+    return Data(**{key: data[key] for key in keys})
+
+
+FORMS = {
+    "y (n, 1)": lambda data: {"y": data.y[:, None]},
+    "y int32": lambda data: {"y": data.y.int()},
+    "y list": lambda data: {"y": data.y.tolist()},
+    "masks of indices": lambda data: {"train_mask": data.train_mask.nonzero()[:, 0]},
+    "masks of lists": lambda data: {"val_mask": data.val_mask.nonzero()[:, 0].tolist()},
+    "masks uint8": lambda data: {"test_mask": data.test_mask.to(torch.uint8)},
+    "x array": lambda data: {"x": data.x.numpy()},
+    "x csr": lambda data: {"x": data.x.to_sparse_csr()},
+    "x coo": lambda data: {"x": data.x.to_sparse_coo()},
+    "x csc": lambda data: {"x": data.x.to_sparse_csc()},
+    "x double": lambda data: {"x": data.x.double()},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_data_from_every_form(form, source):
+    expected = from_data(source)
+    for key, value in FORMS[form](source).items():
+        source[key] = value
+    found = from_data(source)
+    for key in ("x", "y", "edge_index", "train_mask", "val_mask", "test_mask"):
+        assert found[key].equal(expected[key])
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_coo])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_adj_t_instead_of_edge_index(layout, weighted, source):
+    if weighted:
+        source.edge_weight = 1.0 + (source.edge_index.sum(0) % 3)
+    expected = from_data(source)
+    found = from_data(ToSparseTensor(layout=layout)(source.clone()))
+    assert found.edge_index.equal(expected.edge_index)
+    assert (found.edge_weight is not None) is weighted
+    assert not weighted or found.edge_weight.equal(expected.edge_weight)
+    assert found.graph.degree.equal(expected.graph.degree)
+
+
+def test_datasets_of_one_graph_and_of_many(source):
+    class Own(InMemoryDataset):
+        def __init__(self, graphs):
+            super().__init__()
+            self.data, self.slices = self.collate(graphs)
+
+    assert from_data(Own([source])).y.equal(source.y)
+    assert from_data([source]).y.equal(source.y)
+    with pytest.raises(DataError, match=r"holds 2 graphs; take one .*from_graphs\(data\)"):
+        from_data(Own([source, source]))
+
+
+def test_targets_that_are_not_classes(source):
+    source.y = torch.rand(60, dtype=torch.float64)
+    numbers = from_data(source)
+    assert (numbers.num_outputs, numbers.y.dtype) == (1, torch.float32)
+    assert not hasattr(numbers, "num_classes")
+    source.y = (torch.rand(60, 4) > 0.5).long()
+    labels = from_data(source, split=Fractions(0.5, 0.25))
+    assert labels.num_outputs == 4
+    source.y[0, 0] = 7
+    with pytest.raises(DataError, match=r"data.y has 4 columns of whole numbers"):
+        from_data(source)
+    source.y = torch.full((60,), torch.inf)
+    with pytest.raises(DataError, match=r"data.y holds infinite numbers"):
+        from_data(source)
+
+
+def test_other_attributes_are_kept_and_a_missing_mask_is_named(source):
+    source.pos, source.origin, source.split = torch.rand(60, 2), "here", "random"
+    found = from_data(source)
+    assert found.pos is source.pos
+    assert (found.origin, found.split) == ("here", "random")
+    del source.val_mask
+    with pytest.raises(DataError, match=r"data has no val_mask, but other masks.*Fractions"):
+        from_data(source)
+    assert from_data(source, split=Fractions()).val_mask.any()
+    with pytest.raises(DataError, match="neither edge_index nor adj_t"):
+        from_data(Data(x=torch.ones(2, 2)))
 
 
 def test_a_directed_data_is_refused_or_made_symmetric():

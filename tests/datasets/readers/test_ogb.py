@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from graphsct import DataError
-from graphsct.datasets import CATALOG, csbm, from_ogb, load, raw
+from graphsct.datasets import CATALOG, Fractions, csbm, from_ogb, load, raw
 from graphsct.datasets.readers.ogb import read_folder
 
 
@@ -44,19 +44,20 @@ def small(tmp_path):
 def test_reads_what_was_written(small):
     data, folder = small
     table = read_folder(folder)
-    assert table.num_nodes == 40
+    assert table.masks.shape == (3, 1, 40)
     assert table.x.tolist() == data.x.tolist()
     assert table.y.tolist() == data.y.tolist()
-    assert len(table.split) == 3
+    assert table.masks[2, 0].tolist() == data.test_mask.tolist()
 
 
 def test_load_takes_it_if_the_counts_are_right(small, monkeypatch):
     data, folder = small
-    with pytest.raises(DataError, match=r"not the files of Ogbn-arxiv.*nodes=40"):
+    with pytest.raises(DataError, match=r"not the files of Ogbn-arxiv.*'nodes': 40"):
         load("arxiv", folder.parent)
     sizes = "/".join(str(int(mask.sum())) for mask in data.splits[0])
-    paper = replace(CATALOG["arxiv"].paper, nodes=40, edges=90, features=4, classes=3, split=sizes)
-    monkeypatch.setitem(CATALOG, "arxiv", replace(CATALOG["arxiv"], paper=paper))
+    paper = replace(CATALOG["arxiv"].paper, edges=90, split=sizes)
+    facts = replace(CATALOG["arxiv"].facts, nodes=40, features=4, classes=3)
+    monkeypatch.setitem(CATALOG, "arxiv", replace(CATALOG["arxiv"], paper=paper, facts=facts))
     for _ in range(2):  # from the files, then from the cache
         loaded = load("arxiv", folder.parent)
         assert loaded.edge_index.equal(data.edge_index)
@@ -81,7 +82,7 @@ def test_the_archive_is_downloaded_and_unpacked(small, tmp_path, monkeypatch):
         server.shutdown()
         thread.join()
     assert {file.state for file in found} == {"unchecked"}
-    assert read_folder(tmp_path / "root/ogbn_arxiv").num_nodes == 40
+    assert len(read_folder(tmp_path / "root/ogbn_arxiv").y) == 40
     assert not list((tmp_path / "root").glob(".*.tmp"))
 
 
@@ -96,7 +97,20 @@ def test_the_split_is_named_if_there_are_several(small):
     write(folder / "split/random/train.csv.gz", [[0]])
     with pytest.raises(DataError, match=r"holds \['random', 'time'\]; name one with scheme="):
         read_folder(folder)
-    assert len(read_folder(folder, "time").split[0])
+    assert read_folder(folder, "time").masks.any()
+
+
+def test_features_may_be_missing_and_years_are_kept(small):
+    _, folder = small
+    (folder / "raw/node-feat.csv.gz").unlink()
+    write(folder / "raw/node_year.csv.gz", [[2000 + node] for node in range(40)])
+    data = from_ogb(folder, symmetrize=True, features="degree", split=Fractions(0.5, 0.25))
+    assert data.x.argmax(1).tolist() == (data.graph.adjacency.starts.diff() - 1).tolist()
+    assert data.node_year[3] == 2003
+    assert data.train_mask.equal(Fractions(0.5, 0.25).draw(data.y).train)
+    write(folder / "raw/node_year.csv.gz", [[2000]])
+    with pytest.raises(DataError, match=r"node_year.csv.gz has 1 lines"):
+        from_ogb(folder)
 
 
 BROKEN = {

@@ -15,7 +15,9 @@ from graphsct.datasets.readers.columns import Columns, PathLike, existing, is_in
 from graphsct.errors import DataError, DirectedGraphError, GraphError
 from graphsct.graph import Graph
 
-__all__ = ["EdgeList", "build_graph", "read_edges"]
+__all__ = ["EdgeList", "build_graph", "check_pairs", "read_edges"]
+
+_WEIGHTS = (["weight"], ["weights"])
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,12 @@ def read_edges(
     if path.suffix in ARRAYS:
         return _edges_from_array(path, weighted)
 
-    def types(_: Any, first: Sequence[str]) -> Sequence[str]:
+    def types(names: Sequence[str] | None, first: Sequence[str]) -> Sequence[str]:
+        nonlocal weighted
+        weighted = weighted or (names is not None and names[2:] in _WEIGHTS)
         if len(first) != 2 + weighted:
-            hint = "; pass weighted=True to take the third as weights" if len(first) == 3 else ""
+            hint = "; pass weighted=True, or call the third weight in a header, to take it as such"
+            hint = hint if len(first) == 3 else ""
             raise DataError(
                 f"expected two ids{' and a weight' if weighted else ''}, found {len(first)} "
                 f"fields: {first}{hint}"
@@ -95,15 +100,20 @@ def _edges_from_array(path: Path, weighted: bool) -> EdgeList:
         return EdgeList(ids, entries.data[kept] if weighted else None, found.shape[0], None, path)
     if weighted:
         raise DataError(f"{path} has no weights; save them in a table or as a SciPy matrix")
+    return EdgeList(check_pairs(found, str(path)), None, None, None, path)
+
+
+def check_pairs(found: Any, where: str) -> Any:
+    """An array of node ids as edges; shape: ``(2, num_edges)``."""
     if found.ndim != 2 or 2 not in found.shape:
-        raise DataError(f"{path} holds an array of shape {found.shape}, expected (2, num_edges)")
+        raise DataError(f"{where} holds an array of shape {found.shape}, expected (2, num_edges)")
     if found.dtype.kind not in "iu":
-        raise DataError(f"{path} holds {found.dtype}, expected integers: node ids")
+        raise DataError(f"{where} holds {found.dtype}, expected integers: node ids")
     ids = np.ascontiguousarray(found if found.shape[0] == 2 else found.T, dtype=np.int64)
     if ids.size and ids.min() < 0:
         entry = int(np.flatnonzero((ids < 0).any(axis=0))[0])
-        raise DataError(f"{path}, edge {entry}: {ids[:, entry].tolist()} holds a negative id")
-    return EdgeList(ids, None, None, None, path)
+        raise DataError(f"{where}, edge {entry}: {ids[:, entry].tolist()} holds a negative id")
+    return ids
 
 
 def build_graph(

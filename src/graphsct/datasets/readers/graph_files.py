@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from scipy.sparse import issparse
 
 from graphsct.datasets.assemble import assemble
-from graphsct.datasets.readers.arrays import ARRAYS, read_array
-from graphsct.datasets.readers.columns import PathLike, existing, is_number, read_columns
+from graphsct.datasets.made_features import MADE_FEATURES
+from graphsct.datasets.readers.columns import PathLike, existing, read_columns
 from graphsct.datasets.readers.edges import build_graph, read_edges
 from graphsct.datasets.readers.masks import SplitLike, read_splits
+from graphsct.datasets.readers.node_tables import read_features, read_labels, read_numbers
 from graphsct.datasets.readers.numbering import Named, number_classes, number_nodes, rows_of
+from graphsct.datasets.targets import check_targets
 from graphsct.errors import DataError
 
 __all__ = ["from_files"]
-
-_ID_NAMES = {"id", "node", "node_id", "name", "index"}
 
 
 def from_files(
@@ -28,6 +25,7 @@ def from_files(
     features: PathLike | None = None,
     labels: PathLike | None = None,
     *,
+    targets: PathLike | None = None,
     nodes: PathLike | None = None,
     num_nodes: int | None = None,
     split: SplitLike | None = None,
@@ -54,15 +52,21 @@ def from_files(
             (``edge_index``), or an adjacency matrix saved by SciPy
         features: ``.npy``, ``.npz`` (``x``), a SciPy matrix, text or ``.parquet``; in a table the
             first column holds ids if its name is ``id``, ``node``, ``node_id``, ``name`` or
-            ``index``, or if it is not a number
+            ``index``, or if it is not a number. For a graph without any, ``degree``, ``laplacian``
+            or ``one_hot`` makes them
         labels: one column of classes, or two, ids and classes; an empty class or -1 is a node
             without a label. Classes that are not 0, 1, ... are numbered in order, and
-            ``data.class_names`` keeps their names.
+            ``data.class_names`` keeps their names. Several columns of 0 and 1, beside the ids if
+            there are some, are labels of which a node may have many.
+        targets: one or several columns of numbers to predict, instead of labels, in the forms of
+            ``features``; an empty field or NaN is a node without the number
         nodes: ids in order, one per line
         num_nodes: number of nodes, if no file has it
         split: :class:`Fractions` or :class:`PerClass` to draw masks, a ``.npz`` with ``train``,
-            ``val`` and ``test`` (masks or node numbers), or a file of ids for each of them
-        weighted: take the third column of ``edges``, or the values of the matrix, as weights
+            ``val`` and ``test`` (masks, with one row per split if there are several, or node
+            numbers), or a file of ids for each of them
+        weighted: take the third column of ``edges``, or the values of the matrix, as weights; a
+            column that a header calls ``weight`` is taken anyway
         symmetrize: add missing reverse edges instead of refusing a directed graph
         string_ids: take ids as names, even if they look like integers; by default, the first row
             decides
@@ -72,9 +76,15 @@ def from_files(
         name: name of the result; defaults to the name of the file of edges
     """
     options: dict[str, Any] = dict(delimiter=delimiter, header=header)
+    made = features if isinstance(features, str) and features in MADE_FEATURES else None
+    if labels is not None and targets is not None:
+        raise DataError(f"{labels} and {targets} are both to be predicted; keep one")
     listed = read_edges(edges, weighted=weighted, string_ids=string_ids, **options)
-    x, x_ids = _read_features(features, **options)
-    classes, y_ids = _read_labels(labels, **options)
+    x, x_ids = read_features(None if made else features, **options)
+    if targets is not None:
+        wanted, y_ids = read_numbers(targets, ("y", "targets"), **options)
+    else:
+        wanted, y_ids = read_labels(labels, **options)
     named = _read_nodes(nodes, **options) or x_ids or y_ids
     edge_index, node_ids = number_nodes(listed, named)
     more: dict[str, Any] = {}
@@ -83,23 +93,25 @@ def from_files(
         if num_nodes not in (None, len(node_ids)):
             raise DataError(f"num_nodes is {num_nodes}, but the files name {len(node_ids)} nodes")
         num_nodes = len(node_ids)
-    if named is None and node_ids is not None and not (x is None and classes is None):
+    if named is None and node_ids is not None and not (x is None and wanted is None):
         raise DataError(
-            f"{edges} names its nodes, but {features or labels} does not say which row is whose; "
-            "pass nodes=, a file with the ids in the order of the rows"
+            f"{edges} names its nodes, but {features or labels or targets} does not say which row "
+            "is whose; pass nodes=, a file with the ids in the order of the rows"
         )
     if named is not None:
         x = x if x_ids in (None, named) else x[rows_of(named, x_ids)]
-        classes = classes if y_ids in (None, named) else classes[rows_of(named, y_ids)]
+        wanted = wanted if y_ids in (None, named) else wanted[rows_of(named, y_ids)]
     if num_nodes is None:
         num_nodes = listed.num_nodes
     if num_nodes is None:
-        rows = [part.shape[0] for part in (x, classes) if part is not None]
+        rows = [part.shape[0] for part in (x, wanted) if part is not None]
         num_nodes = max(rows, default=None)
     graph = build_graph(listed, edge_index, num_nodes, symmetrize)
     y = None
-    if classes is not None:
-        y, class_names = number_classes(classes, graph.num_nodes, str(labels))
+    if wanted is not None and (targets is not None or wanted.ndim == 2):
+        y = check_targets(torch.from_numpy(wanted), graph.num_nodes, str(labels or targets))
+    elif wanted is not None:
+        y, class_names = number_classes(wanted, graph.num_nodes, str(labels))
         if class_names is not None:
             more["class_names"] = class_names
     return assemble(
@@ -111,6 +123,7 @@ def from_files(
         splits=read_splits(split, y, graph.num_nodes, named, **options),
         normalize=normalize,
         every_class=True,
+        features=made,
         **more,
     )
 
@@ -120,45 +133,3 @@ def _read_nodes(path: PathLike | None, **options: Any) -> Named | None:
         return None
     table = read_columns(existing(path), lambda _, first: ["string"] * len(first), ids=1, **options)
     return Named.of(table)
-
-
-def _read_features(path: PathLike | None, **options: Any) -> tuple[Any, Named | None]:
-    if path is None:
-        return None, None
-    path = existing(path)
-    if path.suffix in ARRAYS:
-        return read_array(path, ("x", "features")), None
-
-    def types(names: Sequence[str] | None, first: Sequence[str]) -> Sequence[str]:
-        has_ids = not is_number(first[0]) or (names is not None and names[0] in _ID_NAMES)
-        return ["string"] * has_ids + ["float"] * (len(first) - has_ids)
-
-    table = read_columns(path, types, ids=1, **options)
-    has_ids = "string" in str(table.columns[0].type)
-    columns = range(int(has_ids), len(table.columns))
-    if not columns:
-        raise DataError(f"{path} has ids but no features beside them")
-    x = np.empty((len(table.columns[0]), len(columns)), dtype=np.float32)
-    for place, column in enumerate(columns):
-        x[:, place] = table.array(column)
-    return x, Named.of(table) if has_ids else None
-
-
-def _read_labels(path: PathLike | None, **options: Any) -> tuple[Any, Named | None]:
-    if path is None:
-        return None, None
-    path = existing(path)
-    if path.suffix in ARRAYS:
-        values = read_array(path, ("y", "labels"))
-        if issparse(values) or not values.ndim:
-            raise DataError(f"{path} does not hold one class per node")
-        return values, None
-
-    def types(_: Any, first: Sequence[str]) -> Sequence[str]:
-        if len(first) > 2:
-            raise DataError(f"expected a class, or an id and a class, found {len(first)} fields")
-        return ["string"] * len(first)
-
-    table = read_columns(path, types, ids=1, **options)
-    values = np.array(table.columns[-1].fill_null("-1").to_pylist())
-    return values, Named.of(table) if len(table.columns) == 2 else None

@@ -19,39 +19,57 @@ _SUFFIXES = (*TEXT, *(f"{suffix}.gz" for suffix in TEXT), ".parquet", *ARRAYS)
 
 
 def from_folder(
-    folder: PathLike, *, split: SplitLike | None = None, symmetrize: bool = False
+    folder: PathLike,
+    *,
+    split: SplitLike | None = None,
+    symmetrize: bool = False,
+    normalize: bool = False,
+    features: str | None = None,
+    weighted: bool = False,
 ) -> Any:
     """Read a graph from the files of a folder with :func:`from_files`.
 
-    The file ``edges`` is required. The files ``features``, ``labels``, ``nodes``, and
-    ``split.npz`` or ``train``, ``val`` and ``test``, are optional. Each has the extension of a
+    The file ``edges`` is required. The files ``features``, ``labels`` or ``targets``, ``nodes``,
+    and ``split.npz`` or ``train``, ``val`` and ``test``, are optional. Each has the extension of a
     format of :func:`from_files`, such as ``edges.csv`` or ``features.npy``. A folder with ``raw``
     and ``split`` is read by :func:`from_ogb`.
 
     Args:
         folder: the folder
-        split: the split of a folder that has labels but no split
+        split: how to draw the split of a folder that has labels or targets, instead of its files
         symmetrize: add missing reverse edges instead of refusing a directed graph
+        normalize: make each row of features sum to one
+        features: the features to make for a folder without any: ``degree``, ``laplacian`` or
+            ``one_hot``
+        weighted: take the third column of ``edges``, or the values of the matrix, as weights
     """
-    place = Path(folder)
+    place = Path(folder).expanduser()
     if not place.is_dir():
         raise DataError(f"there is no folder {place}")
     if (place / "raw").is_dir():
-        return from_ogb(place, symmetrize=symmetrize)
+        return from_ogb(
+            place, split=split, symmetrize=symmetrize, normalize=normalize, features=features
+        )
     edges = _find(place, "edges")
     if edges is None:
         raise DataError(
             f"{place} has no file of edges: expected edges.csv, edges.npy or the like, and beside "
-            "it features, labels, and split.npz or train, val and test"
+            "it features, labels or targets, and split.npz or train, val and test"
         )
-    labels = _find(place, "labels")
+    given = _find(place, "features")
+    if features is not None and given is not None:
+        raise DataError(f"{place} has {given.name}; leave features={features!r} out")
+    labels, targets = _find(place, "labels"), _find(place, "targets")
     return from_files(
         edges,
-        _find(place, "features"),
+        given or features,
         labels,
+        targets=targets,
         nodes=_find(place, "nodes"),
-        split=_split(place) or (split if labels else None),
+        split=split or _split(place),
         symmetrize=symmetrize,
+        normalize=normalize,
+        weighted=weighted,
         name=place.resolve().name,
     )
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from graphsct.datasets.readers.columns import Columns, is_integer
 from graphsct.datasets.readers.edges import EdgeList
+from graphsct.datasets.targets import check_targets
 from graphsct.errors import DataError
 
-__all__ = ["Named", "number_classes", "number_nodes", "rows_of"]
+__all__ = ["Named", "number_classes", "number_nodes", "read_targets", "rows_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +90,20 @@ def rows_of(named: Named, ids: Named) -> Any:
     """The rows in ``ids`` of the nodes of ``named``; both must name the same nodes."""
     named.find(ids.table.where, ids.ids)  # refuses unknown nodes
     return ids.find(named.table.where, named.ids)[0]  # refuses missing nodes
+
+
+def read_targets(y: Tensor, num_nodes: int, where: str) -> tuple[Tensor, list[Any] | None]:
+    """Targets in the form of their kind, and the names of the classes if they are not 0, 1, ...
+
+    Args:
+        y: the targets; shape: ``(n,)`` or ``(n, t)``
+        num_nodes: number of nodes
+        where: name of the targets in an error
+    """
+    if y.is_floating_point() or (y.dim() == 2 and y.shape[1] > 1):
+        return check_targets(y, num_nodes, where), None
+    y, class_names = number_classes(y.long().numpy(), num_nodes, where)
+    return y, class_names
 
 
 def number_classes(values: Any, num_nodes: int, path: str) -> tuple[Any, list[Any] | None]:

@@ -1,35 +1,35 @@
 """The raw CSV layout of the Open Graph Benchmark's node property sets, without its package.
 
-``raw/`` holds ``edge``, ``node-feat``, ``node-label``, ``num-node-list`` and ``num-edge-list``,
-``split/SCHEME/`` holds ``train``, ``valid`` and ``test``, all as ``.csv.gz`` without a header.
+``raw/`` holds ``edge``, ``node-label``, ``num-node-list``, ``num-edge-list`` and perhaps
+``node-feat`` and ``node_year``, ``split/SCHEME/`` holds ``train``, ``valid`` and ``test``, all as
+``.csv.gz`` without a header.
 """
 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-from graphsct.datasets.assemble import assemble
+from graphsct.datasets.parsed import Parsed
 from graphsct.datasets.readers.columns import PathLike
-from graphsct.datasets.readers.edges import EdgeList, build_graph
-from graphsct.datasets.readers.masks import as_mask
-from graphsct.datasets.splits import Split
+from graphsct.datasets.readers.masks import SplitLike
+from graphsct.datasets.readers.whole import assemble_parsed
 from graphsct.errors import DataError
 
-__all__ = ["Tables", "from_ogb", "read_folder"]
+__all__ = ["from_ogb", "read_folder"]
 
 
 def from_ogb(
     folder: PathLike,
     *,
     scheme: str | None = None,
+    split: SplitLike | None = None,
     symmetrize: bool = False,
     normalize: bool = False,
+    features: str | None = None,
     name: str | None = None,
 ) -> Any:
     """Read a folder in the raw CSV layout of the Open Graph Benchmark.
@@ -37,53 +37,34 @@ def from_ogb(
     Args:
         folder: folder with ``raw`` and ``split``
         scheme: folder in ``split``, if there are several
+        split: instead of the one in the folder
         symmetrize: add missing reverse edges instead of refusing a directed graph
         normalize: make each row of features sum to one
+        features: the features to make for a graph without any: ``degree``, ``laplacian`` or
+            ``one_hot``
         name: name of the result; defaults to the name of the folder
     """
     path = Path(folder)
-    table = read_folder(path, scheme)
-    listed = EdgeList(table.edge_index, None, table.num_nodes, None, path / "raw/edge.csv.gz")
-    return assemble(
-        name or path.name,
-        graph=build_graph(listed, table.edge_index, table.num_nodes, symmetrize),
-        edge_index=torch.from_numpy(table.edge_index),
-        x=table.x,
-        y=torch.from_numpy(table.y),
-        splits=[Split(*(as_mask(ids, table.num_nodes, str(path)) for ids in table.split))],
+    return assemble_parsed(
+        name or path.resolve().name,
+        read_folder(path, scheme),
+        path / "raw/edge.csv.gz",
+        split=split,
+        symmetrize=symmetrize,
         normalize=normalize,
-        every_class=True,
+        features=features,
     )
 
 
-@dataclass(frozen=True)
-class Tables:
-    """The content of the files, checked against their counts.
-
-    Args:
-        num_nodes: number of nodes
-        edge_index: directed, as listed; shape: ``(2, num_edges)``
-        x: shape: ``(n, d)``
-        y: -1 where the label is missing; shape: ``(n,)``
-        split: ids of the training, validation and test nodes
-    """
-
-    num_nodes: int
-    edge_index: Any
-    x: Any
-    y: Any
-    split: tuple[Any, Any, Any]
-
-
-def read_folder(folder: Path, scheme: str | None = None) -> Tables:
+def read_folder(folder: Path, scheme: str | None = None) -> Parsed:
     """Read one graph; ``scheme`` is a folder in ``split``, needed if there are several."""
     raw, splits = folder / "raw", folder / "split"
     num_nodes = _count(raw / "num-node-list.csv.gz")
     edges = _table(raw / "edge.csv.gz", np.int64, columns=2)
     _same(raw / "edge.csv.gz", len(edges), _count(raw / "num-edge-list.csv.gz"))
     _check_ids(raw / "edge.csv.gz", edges, num_nodes)
-    x = _table(raw / "node-feat.csv.gz", np.float32)
-    _same(raw / "node-feat.csv.gz", len(x), num_nodes)
+    x = _optional(raw / "node-feat.csv.gz", np.float32, num_nodes)
+    year = _optional(raw / "node_year.csv.gz", np.int64, num_nodes, columns=1)
     label = _table(raw / "node-label.csv.gz", np.float64, columns=1).ravel()
     _same(raw / "node-label.csv.gz", len(label), num_nodes)
     y = np.where(np.isnan(label), -1, label)
@@ -91,12 +72,23 @@ def read_folder(folder: Path, scheme: str | None = None) -> Tables:
         line = int(np.flatnonzero(y != np.round(y))[0])
         raise DataError(f"{raw / 'node-label.csv.gz'}, line {line + 1}: {y[line]} is not a class")
     part = splits / (scheme or _only_scheme(splits))
-    ids = []
-    for name in ("train", "valid", "test"):
+    masks = np.zeros((3, 1, num_nodes), dtype=bool)
+    for mask, name in zip(masks[:, 0], ("train", "valid", "test"), strict=True):
         path = part / f"{name}.csv.gz"
-        ids.append(_table(path, np.int64, columns=1).ravel())
-        _check_ids(path, ids[-1][:, None], num_nodes)
-    return Tables(num_nodes, edges.T, x, y.astype(np.int64), (ids[0], ids[1], ids[2]))
+        ids = _table(path, np.int64, columns=1)
+        _check_ids(path, ids, num_nodes)
+        mask[ids.ravel()] = True
+    year = None if year is None else year.ravel()
+    return Parsed(edges.T, x, y.astype(np.int64), masks, year)
+
+
+def _optional(path: Path, dtype: Any, num_nodes: int, columns: int | None = None) -> Any:
+    """A table with a row for each node, ``None`` if the file is missing."""
+    if not path.is_file():
+        return None
+    table = _table(path, dtype, columns)
+    _same(path, len(table), num_nodes)
+    return table
 
 
 def _only_scheme(splits: Path) -> str:
