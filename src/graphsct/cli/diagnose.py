@@ -96,6 +96,7 @@ def diagnose(
             "demo",
         ),
     ] = "demo",
+    device: Annotated[str | None, options.device(_TRAIN)] = None,
     root: Annotated[Path | None, options.root(_OUT)] = None,
     symmetrize: Annotated[bool, options.symmetrize(_OUT)] = False,
     out: Annotated[
@@ -128,7 +129,7 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     from graphsct.training import ModelConfig, TrainConfig
     from graphsct.training.seeding import seeded
 
-    weights, epochs = given.get("weights"), given.get("epochs")
+    weights, epochs, device = (given.get(key) for key in ("weights", "epochs", "device"))
     data = load_or_read(given["data"], given.get("root"), symmetrize=given["symmetrize"])
     chosen = _model(given, data)
     config = _config({f.name: given[f.name] for f in fields(TrainConfig) if f.name in given})
@@ -138,10 +139,11 @@ def _find(given: dict[str, Any]) -> Diagnosis:
         load_weights(model, weights)
     run = None
     if epochs or (epochs is None and weights is None):
-        run = _train(model, data, config, given["last"])
+        run = _train(model, data, config, given["last"], device)
     found = replace(diagnose(model, data, layers=given.get("layer") or None), run=run)
     if given["try_"]:
-        found = try_remedies(found, chosen, data, config, seeds=range(given["seeds"]))
+        seeds = range(given["seeds"])
+        found = try_remedies(found, chosen, data, config, seeds=seeds, device=device)
     return found
 
 
@@ -192,16 +194,23 @@ class _Last:
             self.weights = {name: w.clone() for name, w in self.model.state_dict().items()}
 
 
-def _train(model: torch.nn.Module, data: Any, config: TrainConfig, last: bool) -> Run:
+def _train(
+    model: torch.nn.Module, data: Any, config: TrainConfig, last: bool, device: str | None
+) -> Run:
+    """Train on a device, and bring the model back to the data, where it is measured."""
     from graphsct.diagnosis.calling import trainable
     from graphsct.training import fit
+    from graphsct.training.device import Mover, find_device
     from graphsct.training.seeds import split_of
 
     keep = _Last(model, config.epochs)
     split = split_of(data, config.seed)
-    run = fit(trainable(model, data), data, config, split=split, callbacks=[keep])
+    there = data if device is None else Mover(find_device(device))(data)
+    own = trainable(model, there)
+    run = fit(own, there, config, split=split, callbacks=[keep], device=device)
     if last and keep.weights:
         model.load_state_dict(keep.weights)
+    model.to(data.x.device)
     return run
 
 

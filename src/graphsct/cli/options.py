@@ -9,9 +9,11 @@ import typer
 
 __all__ = [
     "DATASETS",
+    "DEVICES",
     "FROM_FILES",
     "METRICS",
     "OF_THE_PAPER",
+    "PRECISIONS",
     "SELECTIONS",
     "among",
     "as_json",
@@ -19,6 +21,7 @@ __all__ = [
     "controls",
     "data",
     "depth",
+    "device",
     "examples",
     "flag",
     "lists_of",
@@ -28,6 +31,7 @@ __all__ = [
     "more",
     "normalize",
     "option",
+    "precision",
     "ray",
     "root",
     "seeds",
@@ -63,6 +67,9 @@ METRICS = (
     "mse",
     "mae",
 )
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRECISIONS = ("bf16", "fp16")
 
 Complete = Callable[[str], list[str]]
 Names = Sequence[str] | Callable[[], Sequence[str]]
@@ -211,6 +218,18 @@ def ray(panel: str | None = None) -> Any:
 def threads(panel: str | None = None, default: str | bool = False) -> Any:
     """``--threads``."""
     return option("Threads of PyTorch.", panel, default, min=1)
+
+
+def device(panel: str | None = None) -> Any:
+    """``--device``."""
+    text = "cpu, cuda, cuda:1, mps, or auto: the first there is of cuda, mps and cpu."
+    return option(text, panel, "cpu", autocompletion=among(DEVICES))
+
+
+def precision(panel: str | None = None) -> Any:
+    """``--precision``."""
+    text = "Of forward passes: bf16, or fp16 on CUDA."
+    return option(text, panel, "that of the features", autocompletion=among(PRECISIONS))
 
 
 def as_json(panel: str | None = None) -> Any:
