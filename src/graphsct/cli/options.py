@@ -222,7 +222,7 @@ def threads(panel: str | None = None, default: str | bool = False) -> Any:
 
 def device(panel: str | None = None) -> Any:
     """``--device``."""
-    text = "cpu, cuda, cuda:1, mps, or auto: the first there is of cuda, mps and cpu."
+    text = "cpu, cuda, cuda:1, mps, or auto: the first of cuda, mps and cpu that can be used."
     return option(text, panel, "cpu", autocompletion=among(DEVICES))
 
 

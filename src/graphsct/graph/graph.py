@@ -459,8 +459,9 @@ def _check_device(device: Any) -> torch.device:
             return torch.empty((0, 0), layout=torch.sparse_csr, device=device).device
     except (AssertionError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0]
+        shown = str(device) if isinstance(device, torch.device) else device
         raise GraphError(
-            f"device is {device!r}, which is not available for graphs here: {reason}"
+            f"device is {shown!r}, which is not available for graphs here: {reason}"
         ) from error
 
 
