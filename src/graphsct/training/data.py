@@ -233,7 +233,7 @@ def _explain(
         way_out = (
             "train outside of the autocast context"
             if data.autocast is None
-            else ("train it without precision=...")
+            else "train it without precision=..."
         )
         return (
             f"{name} failed under torch.autocast, which gives it features of lower precision: "

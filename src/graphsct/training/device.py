@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -110,7 +111,8 @@ class Mover:
             graph = None if value.edge_index is None else kept_graph(value)
             moved = copy.copy(value).apply(self)
             if graph is not None:
-                keep_graph(moved, self(graph))
+                with suppress(GraphError):  # MPS holds no graphs
+                    keep_graph(moved, self(graph))
             return moved
         if (
             self.device.type == "mps"

@@ -132,8 +132,9 @@ def make_jobs(
         if whole not in placed:
             there = read[key] if mover is None else read[key].moved_by(mover)
             placed[whole] = there.in_precision(config.precision)
-        job = Job(model if mover is None else model.to(mover.device), placed[whole], config)
-        jobs.append(job)
+        if mover is not None:
+            model.to(mover.device)
+        jobs.append(Job(model, placed[whole], config))
     return jobs
 
 
