@@ -148,3 +148,12 @@ def test_nan_names_its_layer(data):
         model.convs[2].lin.weight.fill_(float("nan"))
     with pytest.raises(ModelError, match=r"layer convs.2 \(GCNConv\)"):
         diagnose(model, data)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_model_on_another_device_is_diagnosed_beside_the_data(data):
+    model = nn.GCN(16, 8, 3, 3)
+    expected = diagnose(model, data).to_dict()
+    model.cuda()
+    assert diagnose(model, data).to_dict() == expected
+    assert next(model.parameters()).is_cuda

@@ -150,7 +150,7 @@ class _Called(torch.nn.Module):
 def undisturbed(model: torch.nn.Module) -> Iterator[None]:
     """Put a model into evaluation mode; restore its parts' modes and random numbers at the end."""
     modes = {part: part.training for part in model.modules()}
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
         try:
             for part in modes:
                 part.training = False

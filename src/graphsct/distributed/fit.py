@@ -68,6 +68,11 @@ def fit(
             f"metric is {config.metric!r}, which no process can compute from its own nodes; use "
             "metric='accuracy', or train in one process"
         )
+    if config.precision is not None:
+        raise TrainingError(
+            f"precision is {config.precision!r}, which only one process can train in; use "
+            "precision=None, or train in one process"
+        )
     known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
     own = fingerprint(model, known, config)
     make_global(model)

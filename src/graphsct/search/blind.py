@@ -18,6 +18,7 @@ from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
 from graphsct.nn.model import Model
 from graphsct.training.data import SplitData, TrainingData, count_splits
+from graphsct.training.device import Mover
 from graphsct.training.fingerprint import digest
 
 __all__ = ["BlindData"]
@@ -69,6 +70,12 @@ class BlindData:
         outputs = num_outputs(check_targets(data.y))
         return cls(views, graph, int(data.num_features), outputs, _without_targets(data))
 
+    def to(self, device: torch.device) -> BlindData:
+        """The same data on another device."""
+        mover = Mover(device)
+        views = tuple(view.moved_by(mover) for view in self.views)
+        return replace(self, views=views, graph=mover(self.graph), rest=mover(self.rest))
+
     @property
     def metric(self) -> str:
         """Name of the metric."""
@@ -112,8 +119,9 @@ class BlindData:
     @cached_property
     def _normalized(self) -> tuple[TrainingData, ...]:
         """The views with rows of features that sum to one."""
-        x = normalize_rows(from_tensor(self.views[0].x))
-        return tuple(replace(view, x=to_tensor(x)) for view in self.views)
+        x = to_tensor(normalize_rows(from_tensor(self.views[0].x.cpu())))
+        x = Mover(self.graph.device)(x)
+        return tuple(replace(view, x=x) for view in self.views)
 
     def to_bytes(self) -> bytes:
         """Serialize for another process, which thus never gets the test nodes."""

@@ -16,6 +16,7 @@ from graphsct.nn.blueprint import DEFAULTS, get_model
 from graphsct.nn.model_function import ModelFunction
 from graphsct.records import Record, check_types
 from graphsct.training.metrics import METRICS
+from graphsct.training.precision import PRECISIONS
 
 __all__ = [
     "OF_ACTIVATION",
@@ -37,7 +38,7 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric")
+_IF_GIVEN = ("options", "metric", "precision")
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -47,7 +48,7 @@ class Config(Record, strict=True, noun="setting"):
         check_types(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings by name; ``options`` and ``metric`` only if they are set."""
+        """All settings by name; ``options``, ``metric`` and ``precision`` only if they are set."""
         values = super().to_dict()
         return {k: v for k, v in values.items() if k not in _IF_GIVEN or v}
 
@@ -71,6 +72,9 @@ class TrainConfig(Config):
         metric: a name in :data:`graphsct.training.METRICS`, such as ``roc_auc``; defaults to that
             of the data, else ``accuracy`` for classes, ``average_precision`` for several labels
             and ``r2`` for numbers
+        precision: ``bf16``, or ``fp16`` on CUDA, for forward passes under :class:`torch.autocast`,
+            by autograd; weights, losses and the products with a graph stay in float32. By default
+            everything has the precision of the features
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -87,6 +91,7 @@ class TrainConfig(Config):
     seed: int = 0
     checkpoint_every: int = 50
     metric: str | None = None
+    precision: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,6 +104,8 @@ class TrainConfig(Config):
         check_select(self)
         if self.metric is not None:
             pick(METRICS, self.metric, "metric")
+        if self.precision is not None:
+            pick(PRECISIONS, self.precision, "precision", TrainingError)
 
 
 def check_select(config: Any) -> None:
