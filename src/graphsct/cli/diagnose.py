@@ -66,7 +66,7 @@ def diagnose(
         float | None, options.option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
     ] = None,
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
-    select: Annotated[str | None, options.select(_TRAIN, "val_score")] = None,
+    select: Annotated[str | None, options.select(_TRAIN)] = None,
     last: Annotated[
         bool, options.flag("--last", "Look at the last epoch instead.", _TRAIN)
     ] = False,
@@ -138,7 +138,7 @@ def _config(given: dict[str, Any]) -> TrainConfig:
     from graphsct.training import TrainConfig
 
     epochs = given.pop("epochs", 200) or 1
-    chosen = {"select": "val_score", **given, "epochs": epochs, "patience": epochs}
+    chosen = {**given, "epochs": epochs, "patience": epochs}
     return TrainConfig.from_dict(chosen)
 
 

@@ -223,10 +223,10 @@ def depth(panel: str | None = None, default: str = "2") -> Any:
     return option("Number of convolutions.", panel, default)
 
 
-def select(panel: str | None = None, default: str = "val_loss") -> Any:
+def select(panel: str | None = None) -> Any:
     """``--select``."""
-    text = "Criterion for the best epoch: val_loss, or val_score, the metric."
-    return option(text, panel, default, autocompletion=among(SELECTIONS))
+    text = "Criterion for the best epoch: val_score, the metric, or val_loss."
+    return option(text, panel, "val_score", autocompletion=among(SELECTIONS))
 
 
 def metric(panel: str | None = None) -> Any:

@@ -55,7 +55,7 @@ def search(
     max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
     more: Annotated[list[str] | None, options.more(_TASK)] = None,
     metric: Annotated[str | None, options.metric(_TASK)] = None,
-    select: Annotated[str, options.select(_TASK, "val_score")] = "val_score",
+    select: Annotated[str, options.select(_TASK)] = "val_score",
     trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
     epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,

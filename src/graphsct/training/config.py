@@ -64,9 +64,9 @@ class TrainConfig(Config):
         conv_weight_decay: weight decay of convolutions and their controls, if the model tells them
             apart
         dense_weight_decay: weight decay of all other weights
-        select: the criterion that selects the best epoch, ``val_loss`` or ``val_score``, the metric
-            of the validation nodes; for deep networks it decides the result, so it is kept with
-            every result
+        select: the criterion that selects the best epoch, ``val_score``, the metric of the
+            validation nodes, or ``val_loss``; for deep networks it decides the result, so it is
+            kept with every result
         seed: seed of the initial weights and of dropout
         checkpoint_every: number of epochs between two checkpoints
         metric: a name in :data:`graphsct.training.METRICS`, such as ``roc_auc``; defaults to that
@@ -87,7 +87,7 @@ class TrainConfig(Config):
     learning_rate: float = 0.01
     conv_weight_decay: float = 0.0
     dense_weight_decay: float = 5e-4
-    select: str = "val_loss"
+    select: str = "val_score"
     seed: int = 0
     checkpoint_every: int = 50
     metric: str | None = None
