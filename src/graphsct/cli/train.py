@@ -85,6 +85,7 @@ def train(
     dense_weight_decay: Annotated[float | None, option("Of the rest.", _TRAIN, "0.0005")] = None,
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
+    batch_size: Annotated[int | None, option("Graphs of a list in a step.", _TRAIN, "32")] = None,
     checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
         Path | None,

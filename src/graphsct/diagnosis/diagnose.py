@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from graphsct.datasets.graph_list import GraphList
 from graphsct.diagnosis.advice import advise
 from graphsct.diagnosis.calling import Call, prepare, undisturbed
 from graphsct.diagnosis.card import describe_graph
@@ -20,6 +22,7 @@ from graphsct.diagnosis.verdict import Thresholds, judge
 from graphsct.errors import DirectedGraphError, ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
+from graphsct.training.graphs import as_graphs, call_by_name, join
 
 __all__ = ["classified", "diagnose", "measured_graph"]
 
@@ -43,7 +46,8 @@ def diagnose(
     Args:
         model: any model of features and edges, or of the data; see
             :func:`~graphsct.diagnosis.arguments` for how it is called
-        data: data of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y``
+        data: data of :func:`graphsct.datasets.load`, any PyTorch Geometric ``Data``, or a list of
+            graphs, which is measured as one graph with a component or more for each; with ``y``
             and ``train_mask`` the gradients are those of the training loss, without them those of
             the output in a random direction
         layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` gets them wrong
@@ -61,6 +65,10 @@ def diagnose(
         >>> len(found.layers), [finding.kind for finding in found.findings]
         (24, ['over-smoothed', 'vanishing gradient'])
     """
+    data = as_one_graph(data)
+    takes_batch = "batch" in inspect.signature(model.forward).parameters
+    if call is None and takes_batch and getattr(data, "batch", None) is not None:
+        call = call_by_name
     graph = measured_graph(data) if graph is None else graph
     run = prepare(model, data, call)
     with undisturbed(model):
@@ -110,14 +118,28 @@ def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:
 
 
 def measured_graph(data: Any) -> Graph:
-    """The undirected graph of some data, on which smoothness is measured."""
+    """The undirected graph of some data, on which smoothness is measured; a list of graphs is
+    joined to one.
+    """
     try:
-        return graph_of(data)
+        return graph_of(as_one_graph(data))
     except DirectedGraphError as error:
         raise DirectedGraphError(
             f"{error}. To keep them directed for the model and measure smoothness on an undirected "
             "graph, pass one as graph=Graph(edge_index, num_nodes, symmetrize=True)"
         ) from error
+
+
+def as_one_graph(data: Any) -> Any:
+    """Other data as they are, a list of graphs as a ``Batch`` with the targets of the graphs."""
+    found = as_graphs(data)
+    if not isinstance(found, GraphList):
+        return found
+    batch = join(found.graphs)
+    batch.name, batch.y = found.name, found.y
+    if found.splits:
+        batch.train_mask = found.train_mask
+    return batch
 
 
 def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
@@ -146,11 +168,19 @@ def _target(output: Any, data: Any, num_nodes: int) -> tuple[Tensor, str]:
     """The value to differentiate, and its description."""
     scores = find_features(output, num_nodes)
     if scores is None:
-        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one per node")
+        scores = find_features(output, getattr(data, "num_graphs", 1))
+    if scores is None:
+        raise ModelError(
+            f"the model returned no float matrix with {num_nodes} rows, one per node, nor with one "
+            "per graph"
+        )
     labels = _labels(data)
+    if labels is not None and len(labels[0]) != len(scores):
+        labels = None
     if labels is not None and int(labels[0].max()) < scores.shape[1] and bool(labels[1].any()):
         y, nodes = labels
-        return functional.cross_entropy(scores[nodes], y[nodes]), "the loss of the training nodes"
+        what = "nodes" if len(y) == num_nodes else "graphs"
+        return functional.cross_entropy(scores[nodes], y[nodes]), f"the loss of the training {what}"
     generator = torch.Generator().manual_seed(0)
     direction = torch.randn(scores.shape, generator=generator).to(scores)
     return (direction * scores).sum(), "the output in a random direction"

@@ -22,6 +22,7 @@ from graphsct.training.checkpoint import SingleRunFolder
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData, TrainingData
 from graphsct.training.fingerprint import fingerprint
+from graphsct.training.graphs import TrainingGraphs, as_graphs, read_data
 from graphsct.training.interrupt import interruptible
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
@@ -111,16 +112,25 @@ def make_jobs(
     splits: Sequence[int | Split | None],
 ) -> list[Job]:
     """Check data and models once, before anything is trained or written; one job per model."""
-    read: dict[Hashable, SplitData] = {}
+    data, read = as_graphs(data), dict[Hashable, SplitData]()
     jobs = []
     for model, config, split in zip(models, configs, splits, strict=True):
         own = id(split) if isinstance(split, tuple) else split
         key = own, _signature(model), config.metric
         if key not in read:
-            read[key] = SplitData.of(data, split, model=model, metric=config.metric)
+            read[key] = read_data(data, split, model=model, metric=config.metric)
+        _check_batches(read[key], config)
         materialize(model, read[key], config)
         jobs.append(Job(model, read[key], config))
     return jobs
+
+
+def _check_batches(data: TrainingData, config: TrainConfig) -> None:
+    if config.batch_size is not None and not isinstance(data, TrainingGraphs):
+        raise TrainingError(
+            f"batch_size={config.batch_size} is for lists of graphs, but {data.name} is one graph, "
+            "which is trained as a whole; leave it out"
+        )
 
 
 def _signature(model: torch.nn.Module) -> Hashable:

@@ -76,8 +76,8 @@ class Metric:
             bool(own.any()) and not bool(own.all()) for own in _answers(y[labelled(y)])
         ):
             raise TrainingError(
-                f"{self.name} compares nodes with different answers, but in {where} all are the "
-                "same; use another metric=... or another split"
+                f"{self.name} compares different answers, but those of {where} are all the same; "
+                "use another metric=... or another split"
             )
 
 
