@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+from shapes import shapes
 from typer.testing import CliRunner
 
 from graphsct import datasets
@@ -211,3 +212,42 @@ def test_threads_are_set_and_recorded(out):
     finally:
         torch.set_num_threads(before)
     assert json.loads((out / "config.json").read_text())["versions"]["threads"] == 2
+
+
+def write_graphs(folder, graphs):
+    """The text layout of TUDatasets: nodes and graphs are numbered from 1."""
+    folder.mkdir()
+    starts = torch.tensor([0, *(graph.num_nodes for graph in graphs)]).cumsum(0).tolist()
+    pairs = zip(graphs, starts, strict=False)
+    edges = torch.cat([graph.edge_index + start + 1 for graph, start in pairs], dim=1)
+    owners = [number for number, g in enumerate(graphs, 1) for _ in range(g.num_nodes)]
+    for name, rows in {
+        "A": edges.t().tolist(),
+        "graph_indicator": [[owner] for owner in owners],
+        "graph_labels": [graph.y.tolist() for graph in graphs],
+        "node_attributes": [row for graph in graphs for row in graph.x.tolist()],
+    }.items():
+        lines = "".join(f"{', '.join(map(str, row))}\n" for row in rows)
+        (folder / f"SHAPES_{name}.txt").write_text(lines)
+
+
+def test_a_folder_of_graphs_is_trained_in_batches(tmp_path, out):
+    write_graphs(tmp_path / "SHAPES", shapes())
+    command = ["--data", tmp_path / "SHAPES", "--control", "gated", "--compare", "--out", out]
+    result = run(*command, "--batch-size", 16, "--hidden", 16, "--epochs", 20, "--seeds", 2)
+    assert result.exit_code == 0, result.output
+    found = json.loads((out / "results.json").read_text())
+    assert (found["train"]["batch_size"], len(found["seeds"])) == (16, 2)
+    assert found["test_mean"] > 0.9
+    page = (out / "page.html").read_text(encoding="utf-8")
+    assert "the loss of the training graphs" in page
+    refused = run("--data", tmp_path / "SHAPES", "--control", "pooled", "--out", out)
+    assert refused.exit_code == 1
+    assert "one weight for each component of one graph" in refused.stderr
+
+
+def test_batches_of_a_single_graph_are_refused(out):
+    result = run("--batch-size", 8, "--out", out)
+    assert result.exit_code == 1
+    assert "--batch-size 8 is for lists of graphs, but demo" in result.stderr
+    assert not out.exists()

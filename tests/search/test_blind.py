@@ -4,6 +4,7 @@ from dataclasses import fields
 import pytest
 import torch
 from scipy.sparse import csr_array
+from shapes import shapes
 
 from graphsct import Graph, datasets
 from graphsct.datasets.features import to_tensor
@@ -11,6 +12,7 @@ from graphsct.nn import GCN
 from graphsct.search.blind import BlindData
 from graphsct.training import ModelConfig
 from graphsct.training.data import TrainingData
+from graphsct.training.graphs import TrainingGraphs
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +151,20 @@ def test_other_models_get_dense_features_and_edges_without_targets(data):
 @pytest.mark.parametrize(("metric", "expected"), [(None, "accuracy"), ("f1_macro", "f1_macro")])
 def test_its_metric(data, metric, expected):
     assert BlindData.of(data, metric).metric == expected
+
+
+def test_lists_hold_no_test_graphs():
+    graphs = datasets.from_graphs(shapes(), split=datasets.Fractions())
+    blind = BlindData.of(graphs)
+    (view,) = blind.views
+    assert type(view) is TrainingGraphs
+    assert len(view.graphs) == int((graphs.train_mask | graphs.val_mask).sum())
+    hidden = {id(graphs[number]) for number in graphs.test_mask.nonzero()[:, 0].tolist()}
+    assert hidden.isdisjoint(map(id, view.graphs))
+    model = ModelConfig(control="gated", hidden=8).build(blind)
+    (rows,) = blind.views_of(model, normalize=True)
+    torch.testing.assert_close(rows.x.sum(dim=1), torch.ones(len(view.x)))
+    assert rows.evaluate(model).shape == (len(view.graphs), 2)
+    again = BlindData.from_bytes(blind.to_bytes())
+    assert again.fingerprint() == blind.fingerprint()
+    assert BlindData.of(shapes(seed=1)).fingerprint() != blind.fingerprint()
