@@ -4,11 +4,11 @@ import pytest
 import torch
 from shapes import shapes
 from torch.testing import assert_close
-from torch_geometric.data import Data
+from torch_geometric.data import Data, InMemoryDataset
 from torch_geometric.nn import GIN, Sequential, global_mean_pool
 
 from graphsct import DataError, GraphsctError, ModelError, TrainingError, fit, nn
-from graphsct.datasets import Fractions, from_graphs
+from graphsct.datasets import Fractions, GraphList, from_graphs
 from graphsct.training import TrainConfig
 from graphsct.training.graphs import as_graphs, read_data
 
@@ -124,6 +124,19 @@ def test_lists_and_datasets_become_checked_lists(graphs):
     assert torch.equal(found.train_mask, Fractions().draw(found.y).train)
     single = shapes(1)[0]
     assert as_graphs(single) is single
+
+
+class Shapes(InMemoryDataset):
+    def __init__(self, graphs):
+        super().__init__()
+        self.data, self.slices = self.collate(graphs)
+
+
+def test_datasets_of_pytorch_geometric_are_lists():
+    found = as_graphs(Shapes(shapes(20)))
+    assert isinstance(found, GraphList)
+    assert torch.equal(found[7].edge_index, from_graphs(shapes(20))[7].edge_index)
+    assert fit(Named(), Shapes(shapes(20)), TrainConfig(epochs=2)).epochs == 2
 
 
 def test_models_of_nodes_are_told_to_pool(graphs):

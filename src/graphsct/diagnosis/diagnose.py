@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,9 +21,9 @@ from graphsct.diagnosis.verdict import Thresholds, judge
 from graphsct.errors import DirectedGraphError, ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
-from graphsct.training.graphs import as_graphs, call_by_name, join
+from graphsct.training.graphs import as_graphs, join
 
-__all__ = ["classified", "diagnose", "measured_graph"]
+__all__ = ["as_one_graph", "classified", "diagnose", "measured_graph"]
 
 
 def diagnose(
@@ -66,9 +65,6 @@ def diagnose(
         (24, ['over-smoothed', 'vanishing gradient'])
     """
     data = as_one_graph(data)
-    takes_batch = "batch" in inspect.signature(model.forward).parameters
-    if call is None and takes_batch and getattr(data, "batch", None) is not None:
-        call = call_by_name
     graph = measured_graph(data) if graph is None else graph
     run = prepare(model, data, call)
     with undisturbed(model):

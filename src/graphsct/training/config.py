@@ -66,7 +66,7 @@ class TrainConfig(Config):
         select: the criterion that selects the best epoch, ``val_loss`` or ``val_score``, the metric
             of the validation nodes; for deep networks it decides the result, so it is kept with
             every result
-        seed: seed of the initial weights and of dropout
+        seed: seed of the initial weights, of dropout and of the order of graphs
         checkpoint_every: number of epochs between two checkpoints
         metric: a name in :data:`graphsct.training.METRICS`, such as ``roc_auc``; defaults to that
             of the data, else ``accuracy`` for classes, ``average_precision`` for several labels
