@@ -27,8 +27,8 @@ class Named(torch.nn.Module):
         super().__init__()
         self.linear = torch.nn.Linear(2, 2)
 
-    def forward(self, features, edges, batch, edge_attr=None):
-        self.seen = edge_attr
+    def forward(self, features, edges, batch, edge_attr=None, y=None):
+        self.seen = edge_attr, y
         return self.linear(global_mean_pool(features, batch))
 
 
@@ -73,14 +73,16 @@ def test_models_without_names_get_features_edges_and_batch(graphs):
     assert read_data(graphs).scores(model).shape == (60, 2)
 
 
-def test_attributes_of_edges_are_given_by_name():
+def test_attributes_of_edges_are_given_by_name_and_targets_are_not():
     graphs = shapes(10)
     for graph in graphs:
         graph.edge_attr = torch.randn(graph.num_edges, 3)
         graph.edge_weight = torch.ones(graph.num_edges)
     model = Named()
     read_data(as_graphs(graphs)).scores(model)
-    assert model.seen.shape == (sum(graph.num_edges for graph in graphs), 3)
+    edge_attr, y = model.seen
+    assert edge_attr.shape == (sum(graph.num_edges for graph in graphs), 3)
+    assert y is None
 
 
 def test_large_lists_are_evaluated_in_parts():

@@ -183,7 +183,7 @@ def call_by_name(model: torch.nn.Module, batch: Any) -> Tensor:
 
     A model with one required argument that is not ``x`` gets the batch. Any other gets ``x`` and
     ``edge_index`` first, whatever it calls them, and what else the batch has by its name, such as
-    ``edge_weight``, ``edge_attr`` and ``batch``.
+    ``edge_weight``, ``edge_attr`` and ``batch``, but never the targets ``y``.
 
     Args:
         model: any model
@@ -196,7 +196,7 @@ def call_by_name(model: torch.nn.Module, batch: Any) -> Tensor:
         return call_model(model, batch.x, batch)
     if not named:
         return call_model(model, batch.x, batch.x, batch.edge_index, batch.batch)
-    given = {p.name: batch[p.name] for p in named if p.name in batch}
+    given = {p.name: batch[p.name] for p in named if p.name in batch and p.name != "y"}
     for p, name in zip(named, ("x", "edge_index"), strict=False):
         given.setdefault(p.name, batch[name])
     return call_model(model, batch.x, **given)
