@@ -172,6 +172,7 @@ def test_a_list_of_graphs_is_measured_as_one(build):
     assert found.graph.components == 20
     assert len(found.layers) == 3
     assert (found.target, found.classes) == ("the loss of the training graphs", 2)
+    assert not any("pooled" in advice.change for advice in found.advice)
     batch = Batch.from_data_list(shapes(20))
     del batch.y
     alike = diagnose(model, batch)

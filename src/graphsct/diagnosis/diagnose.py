@@ -89,6 +89,7 @@ def diagnose(
     entry_gradient = 0.0 if into is None else torch.linalg.vector_norm(into, dtype=torch.double)
     classes = _classes(data)
     limits = thresholds or Thresholds()
+    several = getattr(data, "num_graphs", 1) > 1
     findings = judge(reports, float(entry_gradient), classes, limits)
     return Diagnosis(
         model=type(model).__name__,
@@ -99,7 +100,7 @@ def diagnose(
         entry_gradient=float(entry_gradient),
         layers=reports,
         findings=findings,
-        advice=advise(findings, len(reports), graph.num_components),
+        advice=advise(findings, len(reports), None if several else graph.num_components),
         thresholds=limits,
     )
 
