@@ -172,7 +172,6 @@ def test_a_list_of_graphs_is_measured_as_one(build):
     assert found.graph.components == 20
     assert len(found.layers) == 3
     assert (found.target, found.classes) == ("the loss of the training graphs", 2)
-    assert not any("pooled" in advice.change for advice in found.advice)
     batch = Batch.from_data_list(shapes(20))
     del batch.y
     alike = diagnose(model, batch)
@@ -180,3 +179,8 @@ def test_a_list_of_graphs_is_measured_as_one(build):
         layer.smoothness for layer in found.layers
     ]
     assert alike.target == "the output in a random direction"
+
+
+def test_the_control_that_is_advised_for_a_list_fits_any_graph():
+    found = diagnose(nn.GCN(2, 8, 2, 12, readout="mean"), shapes(20))
+    assert {advice.name: advice.change for advice in found.advice}["control"].endswith('"gated")')
