@@ -99,7 +99,7 @@ class BlindData:
     @property
     def num_nodes(self) -> int:
         """Number of nodes."""
-        return self.graph.num_nodes
+        return int(self.rest.num_nodes)
 
     def views_of(self, model: torch.nn.Module, *, normalize: bool = False) -> list[TrainingData]:
         """The views as a model takes them.
@@ -157,7 +157,7 @@ class BlindGraphs(BlindData):
         """The graphs that the first split shows."""
         return self.views[0].graphs
 
-    def views_of(self, model: torch.nn.Module, normalize: bool = False) -> list[TrainingData]:
+    def views_of(self, model: torch.nn.Module, *, normalize: bool = False) -> list[TrainingData]:
         """The views, which any model takes; see :meth:`BlindData.views_of`."""
         return list(self._normalized if normalize else self.views)
 
