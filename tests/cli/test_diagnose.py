@@ -117,7 +117,7 @@ def test_what_a_users_file_prints_is_not_in_the_json(mine):
 
 
 def test_remedies_for_a_users_model(mine):
-    result = run(mine, "--epochs", 1, "--try", "--seeds", 1)
+    result = run(mine, "--epochs", 1, "--try", "--seeds", 1, "--device", "cpu")
     assert result.exit_code == 0, result.output
     assert "shallower" in result.stdout.split("Remedies tried with 1 seed, 1 epochs")[1]
 
@@ -164,6 +164,7 @@ def test_a_folder(folder):
         (("--data", "coar"), "cora"),
         (("nowhere.py:build",), "there is no file nowhere.py"),
         (("--weights", "nowhere.pt", "--hidden", 8), "nowhere.pt: No such file"),
+        (("--device", "cdua", *FAST), "device is 'cdua', which is not available here"),
         (("--layer", "conv", *FAST), "GCN has no part 'conv', did you mean 'convs'"),
     ],
 )

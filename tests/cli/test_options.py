@@ -20,6 +20,7 @@ from graphsct.paper import paper
 from graphsct.paper.figures import FIGURES
 from graphsct.training.config import SELECTIONS
 from graphsct.training.metrics import METRICS
+from graphsct.training.precision import PRECISIONS
 
 
 def commands():
@@ -37,7 +38,7 @@ COMMANDS = commands()
 # Options, and the commands in which they mean something of their own.
 HELP = {"data": ("reproduce",), "model": ("reproduce", "plan")}
 HELP |= {"control": ("reproduce",), "depth": ("reproduce",), "seeds": ("diagnose",)}
-HELP |= {"root": (), "threads": (), "as_json": ()}
+HELP |= {"root": (), "threads": (), "device": (), "as_json": ()}
 
 
 def test_names_are_those_that_there_are():
@@ -48,6 +49,7 @@ def test_names_are_those_that_there_are():
     assert set(options.SELECTIONS) == set(SELECTIONS)
     assert list(options.METRICS) == list(METRICS)
     assert set(options.FEATURES) == set(MADE_FEATURES)
+    assert list(options.PRECISIONS) == list(PRECISIONS)
     assert tuple(map(str, FIGURES)) == NUMBERS
     assert {*LEAKY} < {*CATALOG}
     assert tuple(partition.METHODS) == METHODS

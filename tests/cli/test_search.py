@@ -54,7 +54,7 @@ def test_json_is_one_object_and_the_same_command_goes_on(out):
 
 
 def test_finalists_are_told(out):
-    result = run("search", *FAST, "--finalists", 2, "--out", out)
+    result = run("search", *FAST, "--finalists", 2, "--device", "cpu", "--out", out)
     assert result.exit_code == 0, result.output
     assert "the best 2 had 10 runs each\n" in result.stdout
     best = json.loads((out / "best.json").read_text())
@@ -80,6 +80,7 @@ def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
         (("--select", "test"), "select is 'test'"),
         (("--activation", "relo"), "did you mean 'relu'?"),
         (("--epochs", 0), "epochs is 0, expected at least 1"),
+        (("--device", "cdua"), "device is 'cdua', which is not available here"),
         (("--patience", 0), "patience is 0, expected at least 1"),
     ],
 )

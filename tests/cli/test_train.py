@@ -122,6 +122,10 @@ def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
         (("--select", "test"), "select is 'test'"),
         (("--dropout", 1), "dropout is 1.0, expected a number in [0, 1)"),
         (("--resume", "--force"), "choose one"),
+        (("--device", "cdua"), "device is 'cdua', which is not available here; there is "),
+        (("--device", "cdua"), "cpu, and --device auto takes the first"),
+        (("--precision", "bf8"), "there is no precision 'bf8'; choose from bf16, fp16"),
+        (("--precision", "fp16", "--device", "cpu"), "use --precision bf16, or --device cuda"),
         (("--compare",), "there is no control to compare with"),
         (("--config", "nowhere.json"), "nowhere.json: No such file"),
     ],
@@ -212,6 +216,20 @@ def test_threads_are_set_and_recorded(out):
     finally:
         torch.set_num_threads(before)
     assert json.loads((out / "config.json").read_text())["versions"]["threads"] == 2
+
+
+def test_device_and_precision_are_recorded(out):
+    line = ("--device", "cpu", "--precision", "bf16", *FAST, "--out", out)
+    result = run(*line)
+    assert result.exit_code == 0, result.output
+    of_run, of_all = (
+        json.loads((out / name).read_text()) for name in ("seed-0/run.json", "results.json")
+    )
+    assert of_run["versions"]["device"] == of_all["versions"]["device"] == "cpu"
+    assert (of_run["backend"], of_run["config"]["precision"]) == ("autograd", "bf16")
+    assert run(*line, "--resume").exit_code == 0
+    result = run(*FAST, "--out", out, "--resume")
+    assert "train.precision is 'bf16' there, missing here" in result.stderr
 
 
 def write_graphs(folder, graphs):

@@ -38,8 +38,8 @@ def test_masks_are_those_of_the_split_and_rows_may_sum_to_one():
     [
         ({"y": None}, "mine has a split but no labels"),
         ({"split": 1}, "mine has 1 splits; split=1 is not among them"),
-        ({"y": Y[:2]}, r"labels of mine have shape \(2,\), expected \(3,\)"),
-        ({"y": Y - 3}, "labels of mine run from -3 to -2"),
+        ({"y": Y[:2]}, "y of mine has 2 rows, expected 3"),
+        ({"y": Y - 3}, "y of mine runs from -3 to -2"),
         ({"every_class": True}, "split 0 of mine"),
         ({"x": X[:2].numpy()}, "the features of mine"),
     ],

@@ -152,6 +152,15 @@ def test_nan_names_its_layer(data):
         diagnose(model, data)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_model_on_another_device_is_diagnosed_beside_the_data(data):
+    model = nn.GCN(16, 8, 3, 3)
+    expected = diagnose(model, data).to_dict()
+    model.cuda()
+    assert diagnose(model, data).to_dict() == expected
+    assert next(model.parameters()).is_cuda
+
+
 class Pooled(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -159,6 +159,20 @@ def test_models_that_cannot_share_are_refused(alone, tmp_path, model, message):
         fit(model, Part.load(tmp_path / "parts"), CONFIG)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metric": "f1_macro"}, "metric is 'f1_macro'.*in one process"),
+        ({"precision": "bf16"}, "precision is 'bf16'.*in one process"),
+    ],
+)
+def test_settings_that_need_one_process_are_refused(alone, tmp_path, settings, message):
+    write_partition(words(), tmp_path / "parts", 1)
+    part = Part.load(tmp_path / "parts")
+    with pytest.raises(TrainingError, match=message):
+        fit(build(part), part, TrainConfig(**settings))
+
+
 def test_one_graph_has_no_batches(alone, tmp_path):
     write_partition(words(), tmp_path / "parts", 1)
     part = Part.load(tmp_path / "parts")

@@ -138,6 +138,21 @@ def test_moves_between_devices_like_a_tensor(graph):
     assert_same(moved.cpu(), graph)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there_is_named(graph):
+    with pytest.raises(GraphError, match="device is 'cuda', which is not available for graphs"):
+        graph.cuda()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_on_cuda_it_is_the_same_graph(graph, x):
+    there = graph.cuda()
+    assert there.cuda() is there
+    for verb in ("propagate", "pool", "project"):
+        expected = getattr(graph, verb)(x)
+        assert_close(getattr(there, verb)(x.cuda()).cpu(), expected)
+
+
 def test_moves_with_a_pyg_data(graph):
     data = Data(edge_index=torch.tensor([[0], [0]]), graph=graph)
     assert data.to("meta").graph.device.type == "meta"

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from graphsct.nn.dropout import Lanes, Masks, Rate, dropout
+from graphsct.nn.dropout import DeviceMasks, Lanes, Masks, Rate, dropout, make_masks
 
 RATES = [0.1, 0.25, 0.5, 0.6, 0.9, 0.999, 1e-4]
 COUNT = 1_000_000
@@ -150,3 +150,78 @@ def test_threads_have_their_own_masks():
     with masks().active(), ThreadPoolExecutor(1) as pool:
         pool.submit(dropout, ones, 0.5).result()
         assert dropout(ones, 0.5).equal(alone)
+
+
+def drawn_there(seed=3):
+    """The masks of other devices, drawn by the CPU."""
+    return DeviceMasks(torch.Generator().manual_seed(seed), TRAIN)
+
+
+@pytest.mark.parametrize("p", RATES)
+def test_masks_of_a_device_have_the_rate_and_the_scale(p):
+    with drawn_there().active():
+        out = dropout(torch.ones(COUNT), p)
+    kept = out != 0
+    assert deviations(int(kept.sum()), COUNT, 1 - p) < 4.5
+    assert_close(out[kept], torch.full_like(out[kept], 1 / Rate(p).keep))
+
+
+def test_masks_of_a_device_are_drawn_by_its_generator_in_the_order_of_the_calls():
+    generator, x = torch.Generator().manual_seed(3), torch.randn(5, 3, requires_grad=True)
+    with drawn_there().active():
+        found = [dropout(x, p, kind="output") for p in (0.5, 0.3)]
+    for out, p in zip(found, (0.5, 0.3), strict=True):
+        rate = Rate(p)
+        mask = (rate.draw(x.shape, x.device, generator) > rate.threshold) / rate.keep
+        assert_close(out, x * mask)
+        assert_close(torch.autograd.grad(out.square().sum(), x)[0], 2 * x * mask**2)
+
+
+def test_masks_of_a_device_continue_from_the_state_of_their_generator():
+    ones, own, other = torch.ones(50, 3), drawn_there(), drawn_there(seed=4)
+    with own.active():
+        dropout(ones, 0.5)
+    other.generator.set_state(own.generator.get_state())
+    outs = []
+    for masks in (own, other):
+        with masks.active():
+            outs.append(dropout(ones, 0.5))
+    assert outs[0].equal(outs[1])
+
+
+class EveryLane(Masks):
+    """A mask in which every lane stands once."""
+
+    def lanes(self, shape, rate, kind):
+        half = 1 << (rate.bits - 1)
+        return torch.arange(-half, half).to(rate.dtype).view(shape)
+
+
+@pytest.mark.parametrize("p", RATES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_expectation_is_exact_in_any_precision(p, dtype):
+    rate = Rate(p)
+    levels = 1 << rate.bits
+    with EveryLane(torch.Generator(), TRAIN).active():
+        out = dropout(torch.ones(levels, dtype=dtype), p)
+    assert out.dtype == dtype
+    assert int((out != 0).sum()) == rate.keep * levels
+    assert out.max() == torch.tensor(1 / rate.keep, dtype=dtype)
+
+
+def test_the_device_of_the_generator_decides_where_masks_are_drawn():
+    assert type(make_masks(torch.Generator(), TRAIN)) is Masks
+    outside = dropout(torch.ones(5, 3, device="meta"), 0.5)  # by the device's own generator
+    assert outside.device.type == "meta"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_masks_on_cuda_are_drawn_there():
+    found = []
+    for _ in range(2):
+        masks = make_masks(torch.Generator("cuda").manual_seed(3), TRAIN.cuda())
+        with masks.active():
+            found.append(dropout(torch.ones(COUNT, device="cuda"), 0.5))
+    assert type(masks) is DeviceMasks
+    assert found[0].equal(found[1])
+    assert deviations(int((found[0] != 0).sum()), COUNT, 0.5) < 4.5

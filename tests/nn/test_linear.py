@@ -92,3 +92,14 @@ def test_errors_teach(dense_x):
         layer(dense_x[:, :19].to_sparse_csr())
     with pytest.raises(ModelError, match=r"shape \(20,\)"):
         layer(dense_x[0])
+
+
+def test_sparse_products_stay_in_float32_under_autocast(dense_x):
+    x, layer = dense_x.float().to_sparse_csr(), Linear(20, 4)
+    expected = layer(x)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = layer(x)
+        (grad,) = torch.autograd.grad(out.sin().sum(), layer.weight)
+    (wanted,) = torch.autograd.grad(expected.sin().sum(), layer.weight)
+    assert_close(out, expected, rtol=0, atol=0)
+    assert_close(grad, wanted, rtol=0, atol=0)

@@ -1,5 +1,5 @@
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -151,6 +151,17 @@ def test_other_models_get_dense_features_and_edges_without_targets(data):
 @pytest.mark.parametrize(("metric", "expected"), [(None, "accuracy"), ("f1_macro", "f1_macro")])
 def test_its_metric(data, metric, expected):
     assert BlindData.of(data, metric).metric == expected
+
+
+def test_it_is_moved_as_a_whole(data):
+    blind = BlindData.of(data)
+    views = (*blind.views, *blind.views)  # of two splits, which share features and graph
+    moved = replace(blind, views=views).to(torch.device("meta"))
+    first, second = moved.views
+    assert first.x is second.x is moved.rest.x
+    assert first.edges[0] is second.edges[0] is moved.graph
+    assert {first.x.device, first.y.device, moved.graph.device} == {torch.device("meta")}
+    assert blind.graph.device == torch.device("cpu")
 
 
 def test_lists_hold_no_test_graphs():

@@ -67,6 +67,16 @@ def test_the_same_seed_tries_the_same_and_another_does_not(tmp_path):
     assert first[4:] != other[4:]
 
 
+def test_the_device_of_the_data_changes_nothing(tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder, device in zip(folders, (None, "cpu"), strict=True):
+        search(TASK, trials=4, storage=folder, device=device, **FAST)
+    assert tried(folders[0]) == tried(folders[1])
+    with pytest.raises(TrainingError, match=r"device is 'cdua', which is not available here"):
+        search(TASK, trials=4, storage=tmp_path / "c", device="cdua", **FAST)
+    assert not (tmp_path / "c").exists()
+
+
 def test_a_study_in_parts_is_the_whole_study(tmp_path):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     search(TASK, trials=8, storage=whole, **FAST)

@@ -2,6 +2,7 @@ import pytest
 
 from graphsct.search.evaluate import Score
 from graphsct.search.outcome import Outcome, TrialRow
+from graphsct.training.selection import Criterion
 
 
 def test_values_that_do_not_exist_are_left_out():
@@ -19,9 +20,10 @@ def test_the_best_comes_first_and_the_other_measure_decides_between_equals(selec
         "b": Outcome(val_score=0.4, val_loss=0.2),
         "c": Outcome(val_score=0.5, val_loss=0.3),
     }
-    assert "".join(sorted(outcomes, key=lambda name: outcomes[name].rank(select))) == best
+    by = Criterion(select)
+    assert "".join(sorted(outcomes, key=lambda name: outcomes[name].rank(by))) == best
     even = Outcome(val_score=0.4, val_loss=0.3), Outcome(val_score=0.5, val_loss=0.3)
-    assert min(even, key=lambda one: one.rank("val_loss")) is even[1]
+    assert min(even, key=lambda one: one.rank(Criterion("val_loss"))) is even[1]
 
 
 def test_settings_stand_beside_the_other_values_of_a_row():

@@ -153,7 +153,7 @@ def test_a_blind_problem_has_no_test_nodes_and_no_labels_but_those_that_are_used
     blind = problem.blind()
     assert type(blind) is TrainingData
     assert {field.name for field in fields(blind)} == {
-        *("x", "edges", "y", "train", "val", "name", "inputs", "objective")
+        *("x", "edges", "y", "train", "val", "name", "inputs", "objective", "autocast")
     }
     assert blind.inputs == ()
     seen = data.train_mask | data.val_mask

@@ -182,12 +182,25 @@ def test_a_forward_pass_that_fails_says_what_to_do(data, make):
         fit(make().to("meta"), data)
 
 
-@pytest.mark.parametrize("hook", [lambda model: model, hooked])
-def test_autocast_trains_what_it_can_and_names_itself_where_it_cannot(data, hook):
+class Mixed(torch.nn.Module):
+    """A model that fails where autocast lowers one of two operands."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.output = torch.nn.Linear(16, 16), torch.nn.Linear(16, 3)
+
+    def forward(self, x, edge_index):
+        return self.output(torch.lerp(x, self.linear(x), 0.5))
+
+
+def test_autocast_trains_what_it_can_and_names_itself_where_it_cannot(data):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert fit(TwoLayers(), data, SHORT).epochs > 1
+        assert fit(build(), data, SHORT).backend == "autograd"
         with pytest.raises(ModelError, match=r"failed under torch.autocast.*outside of the"):
-            fit(hook(build()), data)
+            fit(Mixed(), data)
+    with pytest.raises(ModelError, match=r"failed under torch.autocast.*without precision=\.\.\."):
+        fit(Mixed(), data, TrainConfig(precision="bf16"))
 
 
 def test_double_features_train_a_double_model(data):

@@ -156,6 +156,19 @@ def test_another_batch_size_is_another_run(graphs):
     assert runs[0].history == runs[1].history != runs[2].history
 
 
+@MODELS
+def test_batches_have_the_precision_of_the_run(graphs, make):
+    low = fit(make(), graphs, replace(CONFIG, precision="bf16"))
+    full = fit(make(), graphs, CONFIG)
+    assert low.history != full.history
+    losses = [[epoch.val_loss for epoch in run.history] for run in (low, full)]
+    assert losses[0] == pytest.approx(losses[1], abs=0.1)
+
+
+def test_moved_graphs_are_the_same_run(graphs):
+    assert fit(gcn(), graphs, CONFIG, device="cpu").history == fit(gcn(), graphs, CONFIG).history
+
+
 def test_seeds_take_the_splits_in_turn(graphs):
     draws = [Fractions(seed=seed).draw(graphs.y) for seed in range(2)]
     several = from_graphs(shapes(), split=draws)

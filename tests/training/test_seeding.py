@@ -57,3 +57,17 @@ def test_an_error_does_not_move_the_numbers_of_a_run():
         raise RuntimeError("forward")
     fresh = GlobalRandom(5, CPU).state()
     assert all(torch.equal(value, fresh[name]) for name, value in run.state().items())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_those_of_cuda_are_the_runs_own_as_well():
+    torch.cuda.manual_seed(0)
+    expected = torch.rand(3, device="cuda")
+    torch.cuda.manual_seed(0)
+    found = []
+    for seed, device in ((1, "cuda"), (1, "cuda"), (1, "cpu")):
+        run = GlobalRandom(seed, torch.empty(0, device=device).device)
+        with run.active():
+            found.append(torch.rand(3, device=device).cpu())
+    assert found[0].equal(found[1])
+    assert torch.rand(3, device="cuda").equal(expected)

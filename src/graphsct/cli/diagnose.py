@@ -77,6 +77,7 @@ def diagnose(
     seeds: Annotated[
         int, typer.Option(min=1, help="Runs of each, with --try.", rich_help_panel=_TRAIN)
     ] = 3,
+    device: Annotated[str | None, options.device(_TRAIN)] = None,
     data: Annotated[str, options.data(_DATA)] = "demo",
     normalize: Annotated[bool, options.normalize(_DATA)] = False,
     symmetrize: Annotated[bool, options.symmetrize(_DATA)] = False,
@@ -114,7 +115,7 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     from graphsct.training import ModelConfig, TrainConfig
     from graphsct.training.seeding import seeded
 
-    weights, epochs = given.get("weights"), given.get("epochs")
+    weights, epochs, device = (given.get(key) for key in ("weights", "epochs", "device"))
     data = load_data(given["data"], given, normalize=given["normalize"])
     chosen = ModelConfig.from_dict(settings(given, (field.name for field in fields(ModelConfig))))
     config = _config({f.name: given[f.name] for f in fields(TrainConfig) if f.name in given})
@@ -124,10 +125,11 @@ def _find(given: dict[str, Any]) -> Diagnosis:
         load_weights(model, weights)
     run = None
     if epochs or (epochs is None and weights is None):
-        run = _train(model, data, config, given["last"])
+        run = _train(model, data, config, given["last"], device)
     found = replace(diagnose(model, data, layers=given.get("layer") or None), run=run)
     if given["try_"]:
-        found = try_remedies(found, chosen, data, config, seeds=range(given["seeds"]))
+        seeds = range(given["seeds"])
+        found = try_remedies(found, chosen, data, config, seeds=seeds, device=device)
     return found
 
 
@@ -155,16 +157,23 @@ class _Last:
             self.weights = {name: w.clone() for name, w in self.model.state_dict().items()}
 
 
-def _train(model: torch.nn.Module, data: Any, config: TrainConfig, last: bool) -> Run:
+def _train(
+    model: torch.nn.Module, data: Any, config: TrainConfig, last: bool, device: str | None
+) -> Run:
+    """Train on a device, and bring the model back to the data, where it is measured."""
     from graphsct.diagnosis.calling import trainable
     from graphsct.training import fit
+    from graphsct.training.device import Mover, find_device
     from graphsct.training.seeds import split_of
 
     keep = _Last(model, config.epochs)
     split = split_of(data, config.seed)
-    run = fit(trainable(model, data), data, config, split=split, callbacks=[keep])
+    there = data if device is None else Mover(find_device(device))(data)
+    own = trainable(model, there)
+    run = fit(own, there, config, split=split, callbacks=[keep], device=device)
     if last and keep.weights:
         model.load_state_dict(keep.weights)
+    model.to(data.x.device)
     return run
 
 

@@ -10,10 +10,12 @@ import typer
 __all__ = [
     "DATA",
     "DATASETS",
+    "DEVICES",
     "FEATURES",
     "FROM_FILES",
     "METRICS",
     "OF_THE_PAPER",
+    "PRECISIONS",
     "SELECTIONS",
     "among",
     "as_json",
@@ -21,6 +23,7 @@ __all__ = [
     "controls",
     "data",
     "depth",
+    "device",
     "examples",
     "features",
     "flag",
@@ -31,6 +34,7 @@ __all__ = [
     "more",
     "normalize",
     "option",
+    "precision",
     "ray",
     "root",
     "seeds",
@@ -87,6 +91,8 @@ METRICS = (
     "mae",
 )
 
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRECISIONS = ("bf16", "fp16")
 #: The forms of data that a command takes.
 DATA = (
     "A data set of 'graphsct data list', demo, or your own: a folder with edges.csv, features.npy, "
@@ -269,6 +275,18 @@ def ray(panel: str | None = None) -> Any:
 def threads(panel: str | None = None, default: str | bool = False) -> Any:
     """``--threads``."""
     return option("Threads of PyTorch.", panel, default, min=1)
+
+
+def device(panel: str | None = None) -> Any:
+    """``--device``."""
+    text = "cpu, cuda, cuda:1, mps, or auto: the first of cuda, mps and cpu that can be used."
+    return option(text, panel, "cpu", autocompletion=among(DEVICES))
+
+
+def precision(panel: str | None = None) -> Any:
+    """``--precision``."""
+    text = "Of forward passes: bf16, or fp16 on CUDA."
+    return option(text, panel, "that of the features", autocompletion=among(PRECISIONS))
 
 
 def as_json(panel: str | None = None) -> Any:

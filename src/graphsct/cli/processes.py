@@ -27,6 +27,11 @@ def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
     for name in ("normalize", "root"):
         if ctx.params[name]:
             raise TrainingError(f"--{name} belongs to 'graphsct data partition', which reads data")
+    if ctx.params["device"] is not None:
+        raise TrainingError(
+            "--device is not for --distributed: each process takes a GPU of its own if there are "
+            "enough, else the CPU"
+        )
     if is_worker():
         _work(ctx.params, model, config)
     else:

@@ -71,6 +71,7 @@ def search(
     database: Annotated[
         str | None, option("Keep the study in PostgreSQL: postgresql://user@host/name.", _STUDY)
     ] = None,
+    device: Annotated[str | None, options.device(_STUDY)] = None,
     threads: Annotated[int | None, options.threads(_STUDY)] = None,
     as_json: Annotated[bool, options.as_json(_STUDY)] = False,
 ) -> None:
@@ -110,6 +111,7 @@ def search(
             workers=workers,
             ray=ray,
             database=database,
+            device=device,
         )
         write_search(folder)
     if as_json:

@@ -85,6 +85,7 @@ def train(
     dense_weight_decay: Annotated[float | None, option("Of the rest.", _TRAIN, "0.0005")] = None,
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
+    precision: Annotated[str | None, options.precision(_TRAIN)] = None,
     batch_size: Annotated[int | None, option("Graphs of a list in a step.", _TRAIN, "32")] = None,
     checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
@@ -95,6 +96,7 @@ def train(
     out: Annotated[Path | None, option("Run folder.", _RUN, "a new one in results/train")] = None,
     resume: Annotated[bool, flag("--resume", "Resume the runs in the folder.", _RUN)] = False,
     force: Annotated[bool, flag("--force", "Delete the runs in the folder.", _RUN)] = False,
+    device: Annotated[str | None, options.device(_RUN)] = None,
     threads: Annotated[int | None, options.threads(_RUN)] = None,
     tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
     distributed: Annotated[
@@ -146,6 +148,7 @@ def train(
             resume=resume,
             force=force,
             tensorboard=tensorboard,
+            device=device,
         )
         pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
     show(found, [folder, *pages], as_json)

@@ -16,7 +16,7 @@ from graphsct.datasets.features import sparse_features
 from graphsct.errors import GraphsctError, ModelError
 from graphsct.nn import Model
 from graphsct.training.data import read_edges, read_features
-from graphsct.training.graphs import call_by_name
+from graphsct.training.graphs import arguments_of
 
 __all__ = ["Call", "arguments", "prepare", "tracked", "trainable", "undisturbed"]
 
@@ -82,7 +82,7 @@ def prepare(
         )
     taken = inspect.signature(model.forward).parameters
     if call is None and "batch" in taken and getattr(data, "batch", None) is not None:
-        call = call_by_name
+        call = _call_by_name
     given = () if call is not None else arguments(model, data)
     if track:
         given = tuple(_track(value) for value in given)
@@ -100,6 +100,11 @@ def prepare(
             ) from error
 
     return run
+
+
+def _call_by_name(model: torch.nn.Module, batch: Any) -> Any:
+    given, named = arguments_of(model, batch)
+    return model(*given, **named)
 
 
 def tracked(x: Tensor) -> Tensor:
@@ -155,7 +160,7 @@ class _Called(torch.nn.Module):
 def undisturbed(model: torch.nn.Module) -> Iterator[None]:
     """Put a model into evaluation mode; restore its parts' modes and random numbers at the end."""
     modes = {part: part.training for part in model.modules()}
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
         try:
             for part in modes:
                 part.training = False

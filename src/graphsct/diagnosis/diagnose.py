@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,7 +41,8 @@ def diagnose(
     to try.
 
     The model runs twice forward and once backward, in evaluation mode. Its weights, its gradients,
-    the mode of each of its parts and PyTorch's random numbers are left unchanged.
+    the mode of each of its parts and PyTorch's random numbers are left unchanged. If it is on
+    another device than the data, a copy of it is diagnosed on theirs.
 
     Args:
         model: any model of features and edges, or of the data; see
@@ -66,6 +68,7 @@ def diagnose(
     """
     data = as_one_graph(data)
     graph = measured_graph(data) if graph is None else graph
+    model = _beside(data, model)
     run = prepare(model, data, call)
     with undisturbed(model):
         names = find_layers(model, run, graph.num_nodes, layers)
@@ -103,6 +106,14 @@ def diagnose(
         advice=advise(findings, len(reports), None if several else graph.num_components),
         thresholds=limits,
     )
+
+
+def _beside(data: Any, model: torch.nn.Module) -> torch.nn.Module:
+    """The model on the device of the data, a copy if it is on another."""
+    x, weight = getattr(data, "x", None), next(model.parameters(), None)
+    if not isinstance(x, Tensor) or weight is None or weight.device == x.device:
+        return model
+    return copy.deepcopy(model).to(x.device)
 
 
 def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:

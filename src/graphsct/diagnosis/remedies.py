@@ -19,6 +19,7 @@ from graphsct.nn import GCNII, MODELS, add_control
 from graphsct.nn.model_file import is_model
 from graphsct.nn.model_function import depth_argument
 from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.device import Device, Mover, find_device
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
@@ -54,6 +55,7 @@ def try_remedies(
     config: TrainConfig | None = None,
     *,
     seeds: Sequence[int] = (0, 1, 2),
+    device: Device | None = None,
 ) -> Diagnosis:
     """Train a model as it is and with each remedy that can be applied to it, and compare.
 
@@ -67,6 +69,7 @@ def try_remedies(
         config: settings of training; their seed is not used
         seeds: one per run; on data with several splits, seed ``i`` uses split ``i`` modulo their
             number
+        device: as for :func:`~graphsct.fit`
 
     Returns:
         The diagnosis with its ``effects``
@@ -83,7 +86,8 @@ def try_remedies(
         ['as it is', 'residual', 'shallower', 'identity', 'control']
     """
     chosen = list(recipes(found, model, data, config or TrainConfig()))
-    effects, untried = _train(chosen, data, seeds)
+    there = data if device is None else Mover(find_device(device))(data)
+    effects, untried = _train(chosen, there, seeds, device)
     for advice in found.advice:
         if advice.name not in {recipe.name for recipe in chosen}:
             untried[advice.name] = "nothing to change, or only by hand"
@@ -182,7 +186,7 @@ def start_at_identity(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Modu
 
 
 def _train(
-    chosen: Iterable[Recipe], data: Any, seeds: Sequence[int]
+    chosen: Iterable[Recipe], data: Any, seeds: Sequence[int], device: Device | None
 ) -> tuple[tuple[Effect, ...], dict[str, str]]:
     """The effect of each recipe, and the reasons why others could not be tried."""
     effects: list[Effect] = []
@@ -197,7 +201,7 @@ def _train(
                 continue
             configs = [replace(recipe.config, seed=seed) for seed in seeds]
             with Progress(len(models), recipe.config.epochs, recipe.name) as bar:
-                runs = fit_many(models, data, configs, splits=splits, progress=bar)
+                runs = fit_many(models, data, configs, splits=splits, progress=bar, device=device)
             if asked():
                 break
             effects.append(_compare(recipe.name, runs, effects))

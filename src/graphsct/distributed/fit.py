@@ -68,6 +68,11 @@ def fit(
             f"metric is {config.metric!r}, which no process can compute from its own nodes; use "
             "metric='accuracy', or train in one process"
         )
+    if config.precision is not None:
+        raise TrainingError(
+            f"precision is {config.precision!r}, which only one process can train in; use "
+            "precision=None, or train in one process"
+        )
     if config.batch_size is not None:
         raise TrainingError(
             f"batch_size={config.batch_size} is for lists of graphs, but the processes share one "

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from graphsct.errors import DirectedGraphError, GraphError
+from graphsct.graph.autocast import full_dtype
 from graphsct.graph.graph import DTYPES, Graph
 
 __all__ = ["TensorCache", "as_graph", "current_graph", "graph_of", "keep_graph", "kept_graph"]
@@ -156,7 +157,7 @@ def as_graph(edges: Any, edge_weight: Any, x: Any) -> Graph:
     if not isinstance(x, Tensor) or x.dim() != 2:
         what = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
         raise GraphError(f"features are {what}, expected a torch.Tensor (n, d)")
-    return _Edges(edges, edge_weight, x.shape[0], x.dtype, x.device).graph()
+    return _Edges(edges, edge_weight, x.shape[0], full_dtype(x), x.device).graph()
 
 
 def graph_of(data: Any) -> Graph:

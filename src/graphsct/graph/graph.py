@@ -14,6 +14,7 @@ from torch import Tensor
 from graphsct.errors import GraphError
 from graphsct.graph import kernels
 from graphsct.graph.adjacency import Adjacency, build_adjacency
+from graphsct.graph.autocast import widened
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 
@@ -309,7 +310,8 @@ class Graph:
         nothing.
         """
         device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # as torch.nn.Module.to
-        device, dtype = device or self.device, dtype or self.dtype
+        device = self.device if device is None else _check_device(device)
+        dtype = dtype or self.dtype
         if dtype == self.dtype and device == self.device:
             return self
         return _restore(self.adjacency, dtype, device)
@@ -361,7 +363,10 @@ class Graph:
         return extreme_eigenvalues(self.double().cpu())
 
     def check_features(self, x: Tensor) -> Tensor:
-        """Return ``x`` if it has one row of features per node, else raise :class:`GraphError`."""
+        """Return ``x`` if it has one row of features per node, else raise :class:`GraphError`.
+
+        Features that :class:`torch.autocast` has lowered are returned in float32.
+        """
         return self._check(x, self.num_nodes, "nodes")
 
     def check_whole(self) -> None:
@@ -391,6 +396,7 @@ class Graph:
                 f"features are on {x.device}, the graph on {self.device}; "
                 f"move one: graph.to({str(x.device)!r})"
             )
+        x = widened(x)
         if x.dtype != self.dtype:
             out = f"graph.to({x.dtype})" if x.dtype in DTYPES else f"x.to({self.dtype})"
             raise GraphError(f"features are {x.dtype}, the graph is {self.dtype}; use {out}")
@@ -446,11 +452,17 @@ def operator(
 
 
 def _check_device(device: Any) -> torch.device:
+    """The device with its index, if it can hold the operator; Apple's MPS cannot yet."""
     try:
-        return torch.empty(0, device=device).device
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse")
+            return torch.empty((0, 0), layout=torch.sparse_csr, device=device).device
     except (AssertionError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise GraphError(f"device is {device!r}, which is not available here: {reason}") from error
+        shown = str(device) if isinstance(device, torch.device) else device
+        raise GraphError(
+            f"device is {shown!r}, which is not available for graphs here: {reason}"
+        ) from error
 
 
 def _restore(adjacency: Adjacency, dtype: torch.dtype, device: torch.device) -> Graph:

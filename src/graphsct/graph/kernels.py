@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.graph.autocast import suspended
+
 __all__ = ["Membership", "column_norm", "inner", "pool", "propagate", "reweigh", "unpool"]
 
 _BLOCK_ELEMENTS = 1 << 20
@@ -108,7 +110,8 @@ class _Unpool(torch.autograd.Function):
 
 def pool(q: Membership, x: Tensor) -> Tensor:
     r""":math:`\mathbf Q^\top \mathbf X`; shapes: ``(n, d) -> (m, d)``."""
-    return _Pool.apply(q, x)  # type: ignore[no-any-return, no-untyped-call]
+    with suspended(x.device):
+        return _Pool.apply(q, x)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def unpool(q: Membership, a: Tensor) -> Tensor:

@@ -7,12 +7,16 @@ where the rate is no multiple of 1/256, and an entry is kept if its lane is abov
 The rate is thus rounded to a multiple of :math:`2^{-16}`, and what is kept is divided by the true
 probability of being kept, so that the expectation is exact.
 
-**The order of random numbers** is defined here, by :class:`Masks`, and is the same for every
-backend of training. Each step seeds one stream from the generator of its run; it is an epoch, or
-a mini-batch of a list of graphs. Each mask then takes the next ``Rate.words(count)`` words of the
-stream, in the order in which the forward pass asks for masks. A mask covers all entries of its
-tensor, with one exception: before the output layer it covers only the rows of training nodes, the
-only ones that reach the loss. In a mini-batch these are all rows.
+**The order of random numbers** on a CPU is defined here, by :class:`Masks`, and is the same for
+every backend of training. Each step, which is an epoch or a mini-batch of a list of graphs, seeds
+one stream from the generator of its run. Each mask then takes the next ``Rate.words(count)`` words
+of the stream, in the order in which the forward pass asks for masks. A mask covers all entries of
+its tensor, with one exception: before the output layer it covers only the rows of training nodes,
+the only ones that reach the loss. In a mini-batch these are all rows.
+
+**On any other device**, :class:`DeviceMasks` draws the lanes of each mask there, all entries of its
+tensor, from a generator of the device that is seeded by the run. The same seed on the same device
+gives the same masks, which differ from those on a CPU.
 """
 
 from __future__ import annotations
@@ -28,8 +32,9 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from graphsct.graph import Graph
+from graphsct.graph.graph import DTYPES
 
-__all__ = ["Kind", "Lanes", "Masks", "Rate", "drop_edges", "dropout"]
+__all__ = ["DeviceMasks", "Kind", "Lanes", "Masks", "Rate", "drop_edges", "dropout", "make_masks"]
 
 #: What a mask covers: the stored values of sparse features, one row per node, one row per node of
 #: which only those of training nodes count, or one entry per undirected edge.
@@ -52,6 +57,7 @@ class Rate:
     def __init__(self, p: float) -> None:
         self.p = p
         self.bits = 8 if (p * 256).is_integer() else 16
+        self.dtype = torch.int8 if self.bits == 8 else torch.int16
         levels = 1 << self.bits
         dropped = min(round(p * levels), levels - 1)
         self.keep = 1 - dropped / levels
@@ -64,8 +70,15 @@ class Rate:
 
     def lanes(self, words: Tensor, count: int) -> Tensor:
         """The first lanes of words, int8 or int16; shapes: ``(..., words) -> (..., count)``."""
-        kind = torch.int8 if self.bits == 8 else torch.int16
-        return words.view(kind)[..., :count]
+        return words.view(self.dtype)[..., :count]
+
+    def draw(
+        self, shape: torch.Size, device: torch.device, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Random lanes on a device, from a generator of it, PyTorch's own if left out."""
+        half = 1 << (self.bits - 1)
+        lanes = torch.empty(shape, dtype=self.dtype, device=device)
+        return lanes.random_(-half, half, generator=generator)
 
 
 class Lanes:
@@ -126,7 +139,7 @@ class Masks:
             _ACTIVE.reset(token)
 
     def lanes(self, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
-        """The lanes of the next mask, of the given shape, on the CPU."""
+        """The lanes of the next mask, of the given shape."""
         if self._fresh:  # a step without dropout leaves the generator alone
             self._stream.reseed()
             self._fresh = False
@@ -138,6 +151,30 @@ class Masks:
             return _lanes(stream, shape, rate)
         own = _lanes(stream, torch.Size([len(self._rows), *shape[1:]]), rate)
         return own.new_zeros(shape).index_copy_(0, self._rows, own)
+
+
+class DeviceMasks(Masks):
+    """The dropout masks of one run on another device than a CPU, drawn there.
+
+    Args:
+        generator: generator of the device, which draws all masks
+        train: mask of the run's training nodes; shape: ``(n,)``
+    """
+
+    def lanes(self, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+        """The lanes of the next mask, of the given shape, on the device of the generator."""
+        return rate.draw(shape, self.generator.device, self.generator)
+
+
+def make_masks(generator: torch.Generator, train: Tensor | None = None) -> Masks:
+    """The masks of one run on the device of a generator; the arguments are those of :class:`Masks`.
+
+    Example:
+        >>> type(make_masks(torch.Generator(), torch.ones(4, dtype=torch.bool))).__name__
+        'Masks'
+    """
+    on_host = generator.device.type == "cpu"
+    return (Masks if on_host else DeviceMasks)(generator, train)
 
 
 _ACTIVE: ContextVar[Masks | None] = ContextVar("masks", default=None)
@@ -154,7 +191,10 @@ class _Dropout(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, lanes: Tensor, rate: Rate) -> Tensor:
         ctx.save_for_backward(lanes)
         ctx.rate = rate
-        kept: Tensor = _threshold(x, lanes.to(x.dtype), rate.threshold)
+        if x.dtype in DTYPES:
+            kept: Tensor = _threshold(x, lanes.to(x.dtype), rate.threshold)
+        else:  # 16 bits do not hold every lane as a number
+            kept = torch.where(lanes > rate.threshold, x, 0)
         return kept.div_(rate.keep)
 
     @staticmethod
@@ -175,15 +215,17 @@ def dropout(x: Tensor, p: float, *, kind: Kind = "nodes") -> Tensor:
         kind: what the tensor holds; it decides how many numbers active masks draw
     """
     rate = Rate(p)
-    lanes = _draw(x.shape, rate, kind)
+    lanes = _draw(x.shape, rate, kind, x.device)
     return _Dropout.apply(x, lanes.to(x.device), rate)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def _draw(shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
+def _draw(shape: torch.Size, rate: Rate, kind: Kind, device: torch.device) -> Tensor:
     masks = _ACTIVE.get()
-    if masks is None:
-        return _lanes(Lanes().reseed(), shape, rate)
-    return masks.lanes(shape, rate, kind)
+    if masks is not None:
+        return masks.lanes(shape, rate, kind)
+    if device.type != "cpu":
+        return rate.draw(shape, device)
+    return _lanes(Lanes().reseed(), shape, rate)
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -204,5 +246,5 @@ def drop_edges(graph: Graph, p: float, training: bool) -> Graph:
         recorded: Graph = handle_torch_function(drop_edges, (graph,), graph, p, training)
         return recorded
     rate = Rate(p)
-    lanes = _draw(torch.Size([graph.num_edges]), rate, "edges")
+    lanes = _draw(torch.Size([graph.num_edges]), rate, "edges", graph.device)
     return graph.keep_edges((lanes > rate.threshold).to(graph.device))

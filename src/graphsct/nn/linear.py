@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from graphsct.errors import ModelError
+from graphsct.graph.autocast import suspended
 from graphsct.graph.cache import TensorCache
 from graphsct.nn.dropout import Kind
 from graphsct.nn.dropout import dropout as drop
@@ -80,10 +81,10 @@ def _sparse_dropout(x: Tensor, p: float) -> Tensor:
 def _multiply(x: Tensor, dense: Tensor) -> Tensor:
     if x.requires_grad:
         raise ModelError("sparse features take no gradient; use x.to_dense().requires_grad_()")
-    if not (torch.is_grad_enabled() and dense.requires_grad):
-        return x @ dense
-    product: Tensor = _Product.apply(x, _transpose(x).matrix, dense)  # type: ignore[no-untyped-call]
-    return product
+    with suspended(x.device):
+        if not (torch.is_grad_enabled() and dense.requires_grad):
+            return x @ dense
+        return _Product.apply(x, _transpose(x).matrix, dense)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _Product(torch.autograd.Function):
@@ -95,7 +96,8 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         x, transpose = ctx.pair
-        return None, None, _Product.apply(transpose, x, grads[0])  # type: ignore[no-untyped-call]
+        with suspended(x.device):
+            return None, None, _Product.apply(transpose, x, grads[0])  # type: ignore[no-untyped-call]
 
 
 def _transpose(x: Tensor) -> _Transpose:

@@ -19,6 +19,7 @@ from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
 from graphsct.nn.model import Model
 from graphsct.training.data import TrainingData, count_splits
+from graphsct.training.device import Mover
 from graphsct.training.fingerprint import digest
 from graphsct.training.graphs import TrainingGraphs, as_graphs, read_data
 
@@ -74,6 +75,12 @@ class BlindData:
         views = tuple(replace(view, edges=(graph,)) for view in views)
         return cls(views, graph, *sizes, _without_targets(data))
 
+    def to(self, device: torch.device) -> BlindData:
+        """The same data on another device."""
+        mover = Mover(device)
+        views = tuple(view.moved_by(mover) for view in self.views)
+        return replace(self, views=views, graph=mover(self.graph), rest=mover(self.rest))
+
     @property
     def metric(self) -> str:
         """Name of the metric."""
@@ -117,8 +124,10 @@ class BlindData:
     @cached_property
     def _normalized(self) -> tuple[TrainingData, ...]:
         """The views with rows of features that sum to one."""
-        x = normalize_rows(from_tensor(self.views[0].x))
-        return tuple(replace(view, x=to_tensor(x)) for view in self.views)
+        given = self.views[0].x
+        x = to_tensor(normalize_rows(from_tensor(given.cpu())))
+        x = Mover(given.device)(x)
+        return tuple(replace(view, x=x) for view in self.views)
 
     def to_bytes(self) -> bytes:
         """Serialize for another process, which thus never gets the test nodes."""

@@ -42,7 +42,7 @@ def hold_finals(
     for trial in study.finalists(max(plan.finalists, len(study.finals()))):
         candidate = plan.candidate(study.chosen(trial.params))
         judge = _Patient()
-        evaluate([replace(candidate, runs=TIMES * plan.runs)], data, judge, stop)
+        evaluate([replace(candidate, runs=TIMES * plan.runs)], plan.place(data), judge, stop)
         if judge.outcome is None:
             break
         study.set_final(trial, judge.outcome)

@@ -22,6 +22,7 @@ from graphsct.search.task import Found, Task
 from graphsct.search.worker import Plan, work
 from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
+from graphsct.training.device import find_device
 from graphsct.training.interrupt import interruptible
 from graphsct.training.run import versions
 
@@ -48,6 +49,7 @@ def search(
     workers: int = 1,
     ray: str | None = None,
     finalists: int = 0,
+    device: str | None = None,
     first: Sequence[tuple[ModelConfig, TrainConfig, bool]] = (),
 ) -> Found:
     """Search for the best settings of a model by validation alone; test nodes are never seen.
@@ -74,6 +76,7 @@ def search(
             machines must share the folder, unless there is a database
         finalists: train this many of the best trials with five times as many runs, in this process,
             and take the best of these; the best of many trials with few runs is often a lucky one
+        device: device of each process, as for :func:`~graphsct.fit`; several share one
         first: settings to try first in a new study, such as the best of a similar task: a model,
             its training, and whether rows sum to one; each becomes the nearest choice of the task
 
@@ -87,6 +90,8 @@ def search(
         data = open_data(task.data, root, normalize=bool(task.normalize))
     blind = BlindData.of(data, task.metric)
     task = replace(task, metric=None if blind.metric == "accuracy" else blind.metric)
+    if device is not None and ray is None:  # the machines of a cluster have devices of their own
+        find_device(device)
     with ExitStack() as stack:
         alone = workers == 1 and ray is None
         if storage is None and database is None and not alone:
@@ -104,6 +109,7 @@ def search(
             first=tuple(chosen_in(task, *settings) for settings in first),
             finalists=finalists,
             source=None if alone else ModelSource.of(task.model),
+            device=device,
         )
         study = stack.enter_context(plan.open(blind))
         bar = stack.enter_context(SearchProgress(trials, _title(task), shown=progress))

@@ -16,6 +16,7 @@ from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.search.space import configs, few_shapes, first_choices, space
 from graphsct.search.task import Found, Task
 from graphsct.training.config import TrainConfig, check
+from graphsct.training.device import find_device
 from graphsct.training.many import room
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Plan:
         database: address of the study, which then has the name of the folder; in the folder if none
         finalists: number of the best trials that get more runs before one of them is chosen
         source: where the model is defined, for other processes
+        device: name of the device of each process, found there; that of the data if none
     """
 
     task: Task
@@ -60,6 +62,7 @@ class Plan:
     database: str | None = None
     finalists: int = 0
     source: ModelSource | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         TrainConfig(epochs=self.epochs, patience=self.patience, seed=self.seed)
@@ -104,6 +107,10 @@ class Plan:
             return Journal(self.folder)
         return nullcontext()
 
+    def place(self, data: BlindData) -> BlindData:
+        """The data on the device of this process."""
+        return data if self.device is None else data.to(find_device(self.device))
+
     def candidate(self, chosen: Mapping[str, Any]) -> Candidate:
         """The candidate with the choices of a trial."""
         limits = {"epochs": self.epochs, "patience": self.patience, "seed": self.seed}
@@ -143,6 +150,7 @@ def work(
         stop: called after every epoch; if true, unfinished trials are given back
         show: called after every change of the study
     """
+    data = plan.place(data)
 
     def size(chosen: Mapping[str, Any]) -> int:
         if not few_shapes(study.choices):

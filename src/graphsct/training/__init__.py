@@ -4,6 +4,7 @@ from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
 from graphsct.training.many import fit_many
 from graphsct.training.metrics import METRICS, Metric
+from graphsct.training.precision import PRECISIONS
 from graphsct.training.run import Epoch, Run
 from graphsct.training.seeds import Results, build_seeds, run_seeds
 from graphsct.training.selection import Selection
@@ -11,6 +12,7 @@ from graphsct.training.tensorboard import TensorBoard
 
 __all__ = [
     "METRICS",
+    "PRECISIONS",
     "Epoch",
     "Metric",
     "ModelConfig",

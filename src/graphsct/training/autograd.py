@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from graphsct.nn.dropout import Masks
+from graphsct.nn.dropout import Masks, make_masks
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import TrainingData
 from graphsct.training.seeding import GlobalRandom, dropout_generator
@@ -34,8 +34,11 @@ class AutogradRun:
         self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
         self.best: dict[str, Tensor] = {}
         self.train, self.val = (mask.nonzero()[:, 0] for mask in (data.train, data.val))
-        self._masks = masks or Masks(dropout_generator(config.seed), data.train)
-        self._random = GlobalRandom(config.seed, data.x.device)
+        device = data.x.device
+        self._masks = masks or make_masks(dropout_generator(config.seed, device), data.train)
+        self._random = GlobalRandom(config.seed, device)
+        # Gradients in float16 would underflow. Elsewhere it does nothing.
+        self._scaler = torch.amp.GradScaler(device.type, enabled=data.autocast == torch.float16)
         self._checked = False
 
     def descend(self) -> Tensor:
@@ -49,8 +52,9 @@ class AutogradRun:
         with self._random.active(), self._masks.active():
             scores = self.forward(rows)
         loss = self.backward(scores, rows)
-        self.optimizer.step()
-        return loss.double().cpu()
+        self._scaler.step(self.optimizer)
+        self._scaler.update()
+        return loss.cpu().double()  # in this order: MPS has no float64
 
     def forward(self, rows: Tensor) -> Tensor:
         """Scores that include those of some rows."""
@@ -65,7 +69,7 @@ class AutogradRun:
         loss = self.loss(scores, rows)
         if hasattr(self.model, "penalty"):
             loss = loss + self.model.penalty()
-        loss.backward()  # type: ignore[no-untyped-call]
+        self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         return loss.detach()
 
     def loss(self, scores: Tensor, rows: Tensor) -> Tensor:
@@ -83,10 +87,9 @@ class AutogradRun:
 
     def measure(self, scores: Tensor) -> Tensor:
         """Validation loss, and the metric of training and validation nodes; shape: ``(3,)``."""
-        loss = self.data.loss(scores, self.val).double()
-        return torch.stack(
-            [loss, *(self.data.score(scores, own) for own in (self.train, self.val))]
-        )
+        loss = self.data.loss(scores, self.val)
+        found = [loss, *(self.data.score(scores, own) for own in (self.train, self.val))]
+        return torch.stack([value.cpu().double() for value in found])
 
     def current(self) -> dict[str, Tensor]:
         """A copy of the current weights."""
@@ -98,6 +101,7 @@ class AutogradRun:
         tensors |= {f"best.{k}": v for k, v in (self.best if best is None else best).items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{k}": v for k, v in moments.items()}
+        tensors |= {f"scaler.{k}": torch.tensor(v) for k, v in self._scaler.state_dict().items()}
         return tensors | {"random": self._masks.generator.get_state()} | self._random.state()
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
@@ -114,6 +118,8 @@ class AutogradRun:
             moments.setdefault(int(index), {})[key] = tensor
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        if "scaler" in parts:
+            self._scaler.load_state_dict({k: v.item() for k, v in parts["scaler"].items()})
         self._masks.generator.set_state(tensors["random"])
         self._random.restore(tensors)
 

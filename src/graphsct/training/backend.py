@@ -17,6 +17,7 @@ from graphsct.datasets.targets import merged
 from graphsct.engine.build import DIFFERING
 from graphsct.engine.engine import Engine, supports
 from graphsct.graph import Graph
+from graphsct.graph.autocast import is_active
 from graphsct.training.autograd import Autograd
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import TrainingData
@@ -86,7 +87,9 @@ def choose_backend(model: torch.nn.Module, data: TrainingData) -> type[EngineBac
     if isinstance(data, TrainingGraphs):
         return MiniBatches
     graph = data.edges[0]
-    fits = isinstance(graph, Graph) and not graph.is_sample and supports(model, data.x, graph)
+    whole = isinstance(graph, Graph) and not graph.is_sample
+    full = data.autocast is None and not is_active(data.x.device)
+    fits = whole and full and supports(model, data.x, graph)
     return EngineBackend if fits else Autograd
 
 

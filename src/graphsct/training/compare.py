@@ -13,6 +13,7 @@ from graphsct.files import write_json
 from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
+from graphsct.training.device import Device
 from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.interrupt import interruptible
 from graphsct.training.metrics import deviation
@@ -69,7 +70,8 @@ class Comparison:
                 values["history"] = [[e._asdict() for e in run.history] for run in results.runs]
             return values
 
-        values = {"data": self.data, **part(self.results), "versions": versions()}
+        own = versions(self.results.runs[0].versions.get("device"))
+        values = {"data": self.data, **part(self.results), "versions": own}
         if self.without is not None:
             values["without_control"] = part(self.without)
         if self.differences:
@@ -98,6 +100,7 @@ def compare_control(
     resume: bool = False,
     force: bool = False,
     tensorboard: bool = False,
+    device: Device | None = None,
 ) -> Comparison:
     """Train a model for each seed, and with ``compare`` the same without its control.
 
@@ -112,6 +115,7 @@ def compare_control(
         resume: continue the runs in an existing folder
         force: delete the runs in an existing folder
         tensorboard: write event files
+        device: as for :func:`~graphsct.fit`
     """
     check_compare(model, compare)
     seeds = list(seeds)
@@ -120,10 +124,10 @@ def compare_control(
     name = str(getattr(data, "name", None) or "data")
     settings = {"data": dict(source or {"name": name}), "model": model.to_dict(), "train": train}
     # Errors in the data or the model come before the folder is touched.
-    variants = [(model, folder, seed_jobs(model, data, config, seeds))]
+    variants = [(model, folder, seed_jobs(model, data, config, seeds, device))]
     if compare:
         plain = replace(model, control=None)
-        variants.append((plain, folder / WITHOUT, seed_jobs(plain, data, config, seeds)))
+        variants.append((plain, folder / WITHOUT, seed_jobs(plain, data, config, seeds, device)))
     more = {"seeds": len(seeds), "versions": versions()}
     open_folder(folder, settings | more, resume=resume, force=force)
     results: list[Results] = []

@@ -16,6 +16,7 @@ from graphsct.nn.blueprint import DEFAULTS, get_model
 from graphsct.nn.model_function import ModelFunction
 from graphsct.records import Record, check_types
 from graphsct.training.metrics import METRICS
+from graphsct.training.precision import PRECISIONS
 
 __all__ = [
     "OF_ACTIVATION",
@@ -37,7 +38,7 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric", "batch_size")
+_IF_GIVEN = ("options", "metric", "precision", "batch_size")
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -71,6 +72,9 @@ class TrainConfig(Config):
         metric: a name in :data:`graphsct.training.METRICS`, such as ``roc_auc``; defaults to that
             of the data, else ``accuracy`` for classes, ``average_precision`` for several labels
             and ``r2`` for numbers
+        precision: ``bf16``, or ``fp16`` on CUDA, for forward passes under :class:`torch.autocast`,
+            by autograd; weights, losses and the products with a graph stay in float32. By default
+            everything has the precision of the features
         batch_size: the most graphs of a list in one training step, 32 by default; a single graph
             is trained as a whole
 
@@ -89,6 +93,7 @@ class TrainConfig(Config):
     seed: int = 0
     checkpoint_every: int = 50
     metric: str | None = None
+    precision: str | None = None
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
@@ -103,6 +108,8 @@ class TrainConfig(Config):
         check_select(self)
         if self.metric is not None:
             pick(METRICS, self.metric, "metric")
+        if self.precision is not None:
+            pick(PRECISIONS, self.precision, "precision", TrainingError)
 
 
 def check_select(config: Any) -> None:

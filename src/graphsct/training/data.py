@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -16,15 +17,17 @@ from graphsct.datasets.splits import Split, check_split
 from graphsct.datasets.targets import check_targets, only
 from graphsct.errors import DataError, GraphsctError, ModelError
 from graphsct.graph import Graph
+from graphsct.graph.autocast import is_active
 from graphsct.graph.cache import as_graph, graph_of
 from graphsct.nn.model import Model
+from graphsct.training.device import Mover
 from graphsct.training.fingerprint import digest
 from graphsct.training.objective import Objective
+from graphsct.training.precision import check_precision
 
 __all__ = [
     "SplitData",
     "TrainingData",
-    "call_model",
     "count_splits",
     "read_edges",
     "read_features",
@@ -51,6 +54,7 @@ class TrainingData:
         name: name of the data
         inputs: the arguments of the model; default to the features and the edges
         objective: the loss and the metric
+        autocast: the lower precision of a model's operations, if there is one
     """
 
     x: Tensor
@@ -61,6 +65,7 @@ class TrainingData:
     name: str
     inputs: tuple[Any, ...] = ()
     objective: Objective = field(default_factory=Objective)
+    autocast: torch.dtype | None = None
 
     def given_to(self, model: torch.nn.Module, data: Any) -> Self:
         """The same data with the arguments of a model that is not of :mod:`graphsct.nn`.
@@ -75,9 +80,37 @@ class TrainingData:
         edges = read_edges(data, self.name, plain=True)
         return replace(self, x=x, edges=edges, inputs=_inputs(model, data, x, edges))
 
+    def moved_by(self, mover: Mover) -> Self:
+        """The same data on the device of a mover."""
+        return replace(self, **{own.name: mover(getattr(self, own.name)) for own in fields(self)})
+
+    def in_precision(self, name: str | None) -> Self:
+        """The same data for models in a precision of :data:`~graphsct.training.PRECISIONS`."""
+        return replace(self, autocast=None if name is None else check_precision(name, self.x))
+
     def scores(self, model: torch.nn.Module) -> Tensor:
         """The output of a model on these data, or an error that says why there is none."""
-        return call_model(model, self.x, *(self.inputs or (self.x, *self.edges)))
+        return self.call(model, *(self.inputs or (self.x, *self.edges)))
+
+    def call(self, model: torch.nn.Module, /, *given: Any, **named: Any) -> Tensor:
+        """The output of a model in the precision of these data, or an error that says why there is
+        none.
+
+        Args:
+            model: the model
+            given: its positional arguments
+            named: its keyword arguments
+        """
+        low = self.autocast
+        try:
+            with nullcontext() if low is None else torch.autocast(self.x.device.type, low):
+                scores: Tensor = model(*given, **named)
+        except Exception as error:
+            reason = _explain(model, (*given, *named.values()), self, error)
+            if reason is None:
+                raise
+            raise ModelError(reason) from error
+        return scores.float() if isinstance(scores, Tensor) and scores.dtype == low else scores
 
     @torch.no_grad()
     def evaluate(self, model: torch.nn.Module) -> Tensor:
@@ -164,6 +197,8 @@ class SplitData(TrainingData):
             "edges": " ".join(digest(tensor) for tensor in edges),
             "labels": digest(self.y),
             **{f"{k}_mask": digest(mask) for k, mask in self.split._asdict().items()},
+            # Other devices have other random numbers; the files of runs on a CPU stay as they were.
+            **({} if self.x.is_cpu else {"device": self.x.device.type}),
         }
 
     def _used(self) -> Tensor:
@@ -172,25 +207,6 @@ class SplitData(TrainingData):
 
 def _dense(x: Tensor) -> Tensor:
     return x if x.layout == torch.strided else x.to_dense()
-
-
-def call_model(model: torch.nn.Module, x: Tensor, /, *given: Any, **named: Any) -> Tensor:
-    """The output of a model, or an error that says why there is none.
-
-    Args:
-        model: the model
-        x: the features among its arguments
-        given: its positional arguments
-        named: its keyword arguments
-    """
-    try:
-        scores: Tensor = model(*given, **named)
-    except Exception as error:
-        reason = _explain(model, (*given, *named.values()), x, error)
-        if reason is None:
-            raise
-        raise ModelError(reason) from error
-    return scores
 
 
 def _inputs(
@@ -214,21 +230,26 @@ def _inputs(
 
 
 def _explain(
-    model: torch.nn.Module, given: tuple[Any, ...], x: Tensor, error: Exception
+    model: torch.nn.Module, given: tuple[Any, ...], data: TrainingData, error: Exception
 ) -> str | None:
     """Why a forward pass failed and what to do about it; ``None`` if the error says so itself."""
-    name, weights = type(model).__name__, list(model.parameters())
+    name, weights, x = type(model).__name__, list(model.parameters()), data.x
     devices = {str(weight.device) for weight in weights} - {str(x.device)}
     if devices:
         return (
             f"{name} has weights on {min(devices)}, but the data are on {x.device}; move one of "
             f"them: model.to({str(x.device)!r}), or data.to({min(devices)!r})"
         )
-    if torch.is_autocast_enabled(x.device.type):
+    if data.autocast is not None or is_active(x.device):
+        way_out = (
+            "train outside of the autocast context"
+            if data.autocast is None
+            else "train it without precision=..."
+        )
         return (
             f"{name} failed under torch.autocast, which gives it features of lower precision: "
-            f"{_summary(error)}; train outside of the autocast context, or use autocast inside the "
-            "model where its layers allow it"
+            f"{_summary(error)}; {way_out}, or use autocast inside the model where its layers "
+            "allow it"
         )
     if isinstance(error, GraphsctError):
         return None

@@ -11,6 +11,7 @@ import torch
 
 from graphsct.datasets.splits import Split
 from graphsct.training.config import TrainConfig
+from graphsct.training.device import Device
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import keep_in, make_jobs
 from graphsct.training.progress import Progress
@@ -29,13 +30,15 @@ def fit(
     folder: str | os.PathLike[str] | None = None,
     callbacks: Iterable[Callback] = (),
     progress: bool = True,
+    device: Device | None = None,
 ) -> Run:
     """Train a model and leave it with the weights of its best epoch.
 
     On a CPU the same model, data, config and number of threads give the same result bit for bit,
     and so do a run that was killed and its continuation. Ctrl-C ends a run after the current epoch
     and keeps the best so far. ``Run.backend`` names the backend: the engine where it can record the
-    model, else autograd, with the same dropout masks and the same losses up to rounding.
+    model, else autograd, with the same dropout masks and the same losses up to rounding. On any
+    other device than a CPU it is autograd, with dropout masks of that device.
 
     Args:
         model: a model of :mod:`graphsct.nn`, or any other that takes dense features and
@@ -54,6 +57,9 @@ def fit(
             its first weights until the end of the run; it holds those of an epoch if the callback
             has a method ``looks`` and ``looks(epoch)`` returns true
         progress: show the progress, if standard error is a terminal
+        device: ``cuda``, ``cuda:1``, ``mps``, ``cpu`` or a :class:`torch.device`; ``auto`` is CUDA,
+            else MPS if PyTorch can multiply sparse matrices there, else the CPU. The model is moved
+            there and stays, the data are copied there. By default both are used where they are
 
     Example:
         >>> from graphsct import datasets, nn
@@ -64,7 +70,7 @@ def fit(
         (20, 20)
     """
     config = config or TrainConfig()
-    (job,) = make_jobs([model], data, [config], [split])
+    (job,) = make_jobs([model], data, [config], [split], device)
     job = keep_in(job, folder)._replace(callbacks=list(callbacks))
     with ExitStack() as stack:
         bar = stack.enter_context(Progress(1, config.epochs)) if progress else None

@@ -20,14 +20,13 @@ from graphsct.errors import ModelError
 from graphsct.training.data import (
     SplitData,
     TrainingData,
-    call_model,
     read_edges,
     read_features,
     read_split,
 )
 from graphsct.training.fingerprint import digest
 
-__all__ = ["SplitGraphs", "TrainingGraphs", "as_graphs", "call_by_name", "join", "read_data"]
+__all__ = ["SplitGraphs", "TrainingGraphs", "arguments_of", "as_graphs", "join", "read_data"]
 
 #: Number of graphs that are evaluated at once.
 _AT_ONCE = 128
@@ -78,11 +77,25 @@ class TrainingGraphs(TrainingData):
 
     def scores(self, model: torch.nn.Module) -> Tensor:
         """The output of a model for all graphs, with one row for each."""
-        return torch.cat([_scores(model, batch) for batch in self._batches])
+        return torch.cat([self._call(model, batch) for batch in self._batches])
 
     def scores_of(self, model: torch.nn.Module, graphs: Tensor) -> Tensor:
         """The output of a model for some graphs, given by their numbers."""
-        return _scores(model, join([self.graphs[number] for number in graphs.tolist()]))
+        return self._call(model, join([self.graphs[number] for number in graphs.tolist()]))
+
+    def _call(self, model: torch.nn.Module, batch: Any) -> Tensor:
+        """The output of a model for a batch, if it has one row for each graph."""
+        given, named = arguments_of(model, batch)
+        scores = self.call(model, *given, **named)
+        if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != batch.num_graphs:
+            what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
+            raise ModelError(
+                f"the model returned {what} for {batch.num_graphs} graphs with {batch.num_nodes} "
+                f"nodes in all, expected scores of shape ({batch.num_graphs}, outputs): pool the "
+                "nodes with torch_geometric.nn.global_mean_pool(x, batch), or build a model of "
+                "graphsct.nn with readout='mean'"
+            )
+        return scores
 
     def check_scores(self, scores: Any) -> None:
         """Raise an error if the output of a model cannot be scores for these targets."""
@@ -92,7 +105,8 @@ class TrainingGraphs(TrainingData):
         """The same graphs with rows of features that sum to one."""
         found = [copy.copy(graph) for graph in self.graphs]
         for graph in found:
-            graph.x = to_tensor(normalize_rows(from_tensor(graph.x)))
+            rows = to_tensor(normalize_rows(from_tensor(graph.x.cpu())))
+            graph.x = rows.to(graph.x.device)
         return replace(self, x=torch.cat([graph.x for graph in found]), graphs=tuple(found))
 
     def blind(self) -> TrainingGraphs:
@@ -164,22 +178,8 @@ def join(graphs: Sequence[Any]) -> Any:
     return Batch.from_data_list(list(graphs))
 
 
-def _scores(model: torch.nn.Module, batch: Any) -> Tensor:
-    """The output of a model for a batch, if it has one row for each graph."""
-    scores = call_by_name(model, batch)
-    if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != batch.num_graphs:
-        what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
-        raise ModelError(
-            f"the model returned {what} for {batch.num_graphs} graphs with {batch.num_nodes} nodes "
-            f"in all, expected scores of shape ({batch.num_graphs}, outputs): pool the nodes with "
-            "torch_geometric.nn.global_mean_pool(x, batch), or build a model of graphsct.nn with "
-            "readout='mean'"
-        )
-    return scores
-
-
-def call_by_name(model: torch.nn.Module, batch: Any) -> Tensor:
-    """The output of a model for a batch, or an error that says why there is none.
+def arguments_of(model: torch.nn.Module, batch: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The positional and the named arguments of a model for a batch.
 
     A model with one required argument that is not ``x`` gets the batch. Any other gets ``x`` and
     ``edge_index`` first, whatever it calls them, and what else the batch has by its name, such as
@@ -193,10 +193,10 @@ def call_by_name(model: torch.nn.Module, batch: Any) -> Tensor:
     named = [p for p in taken if p.kind in _NAMED]
     required = [p.name for p in named if p.default is p.empty]
     if len(required) == 1 and required[0] != "x":
-        return call_model(model, batch.x, batch)
+        return (batch,), {}
     if not named:
-        return call_model(model, batch.x, batch.x, batch.edge_index, batch.batch)
+        return (batch.x, batch.edge_index, batch.batch), {}
     given = {p.name: batch[p.name] for p in named if p.name in batch and p.name != "y"}
     for p, name in zip(named, ("x", "edge_index"), strict=False):
         given.setdefault(p.name, batch[name])
-    return call_model(model, batch.x, **given)
+    return (), given

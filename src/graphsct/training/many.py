@@ -21,6 +21,7 @@ from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.checkpoint import SingleRunFolder
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData, TrainingData
+from graphsct.training.device import Device, Mover, find_device
 from graphsct.training.fingerprint import fingerprint
 from graphsct.training.graphs import TrainingGraphs, as_graphs, read_data
 from graphsct.training.interrupt import interruptible
@@ -51,6 +52,7 @@ def fit_many(
     callbacks: Sequence[Iterable[Callback]] | None = None,
     at_once: int | None = None,
     progress: Progress | None = None,
+    device: Device | None = None,
 ) -> list[Run]:
     """Train many models as :func:`~graphsct.fit` would one by one, in a fraction of the time.
 
@@ -72,6 +74,7 @@ def fit_many(
         at_once: maximum number of runs in a batch; by default as many as fit into the processor's
             caches
         progress: shows the first unfinished run
+        device: as for :func:`~graphsct.fit`
 
     Returns:
         One run for each model. After Ctrl-C, one for each model whose training had begun;
@@ -99,7 +102,7 @@ def fit_many(
     ):
         if len(given) != k:
             raise TrainingError(f"there are {k} models and {len(given)} {name}; give one for each")
-    jobs = make_jobs(models, data, configs, splits)
+    jobs = make_jobs(models, data, configs, splits, device)
     for i, (folder, own) in enumerate(zip(folders, callbacks, strict=True)):
         jobs[i] = keep_in(jobs[i], folder)._replace(callbacks=list(own))
     return train_many(jobs, at_once=at_once, progress=progress)
@@ -110,9 +113,16 @@ def make_jobs(
     data: Any,
     configs: Sequence[TrainConfig],
     splits: Sequence[int | Split | None],
+    device: Device | None = None,
 ) -> list[Job]:
-    """Check data and models once, before anything is trained or written; one job per model."""
-    data, read = as_graphs(data), dict[Hashable, SplitData]()
+    """Check data and models once, before anything is trained or written; one job per model.
+
+    Layers that get their weights here get them before the move, the same for every device.
+    """
+    mover = None if device is None else Mover(find_device(device))
+    data = as_graphs(data)
+    read: dict[Hashable, SplitData] = {}
+    placed: dict[Hashable, SplitData] = {}
     jobs = []
     for model, config, split in zip(models, configs, splits, strict=True):
         own = id(split) if isinstance(split, tuple) else split
@@ -121,7 +131,13 @@ def make_jobs(
             read[key] = read_data(data, split, model=model, metric=config.metric)
         _check_batches(read[key], config)
         materialize(model, read[key], config)
-        jobs.append(Job(model, read[key], config))
+        whole = *key, config.precision
+        if whole not in placed:
+            there = read[key] if mover is None else read[key].moved_by(mover)
+            placed[whole] = there.in_precision(config.precision)
+        if mover is not None:
+            model.to(mover.device)
+        jobs.append(Job(model, placed[whole], config))
     return jobs
 
 

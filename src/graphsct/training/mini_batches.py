@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from graphsct.nn.dropout import Masks
+from graphsct.nn.dropout import make_masks
 from graphsct.training.autograd import Autograd, AutogradRun
 from graphsct.training.config import TrainConfig
 from graphsct.training.graphs import TrainingGraphs
@@ -35,7 +35,8 @@ class MiniBatchRun(AutogradRun):
     data: TrainingGraphs
 
     def __init__(self, model: Any, data: TrainingGraphs, config: TrainConfig) -> None:
-        super().__init__(model, data.blind(), config, Masks(dropout_generator(config.seed)))
+        masks = make_masks(dropout_generator(config.seed, data.x.device))
+        super().__init__(model, data.blind(), config, masks)
         self._order = torch.Generator().manual_seed(seed_of(config.seed, 2))
         self._batches = -(-len(self.train) // (config.batch_size or BATCH_SIZE))
         self.data.check_scores(self.evaluate())

@@ -60,6 +60,8 @@ class Objective:
 
     def score(self, scores: Tensor, y: Tensor) -> Tensor:
         """The metric in double precision; shapes: ``(n, outputs), (n,) or (n, t) -> ()``."""
+        if scores.device.type == "mps":  # it has no float64
+            scores, y = scores.cpu(), y.cpu()
         return self.metric.compute(scores, y).double()
 
     def check_scores(

@@ -48,7 +48,7 @@ class Run(Record, strict=True, leave_out=("history",)):
         epochs: number of epochs trained
         seconds: duration of training
         interrupted: whether the run was stopped from outside
-        versions: versions of the software, and the number of threads
+        versions: versions of the software, the number of threads, and the device
         config: settings of training, with the selection and the seed
         history: one entry per epoch
         backend: the backend that computed the epochs: ``engine``, ``autograd`` or ``distributed``;
@@ -70,8 +70,12 @@ class Run(Record, strict=True, leave_out=("history",)):
     metric: str = "accuracy"
 
 
-def versions() -> dict[str, Any]:
-    """The versions of the software that a result depends on, and the number of threads."""
+def versions(device: str | None = None) -> dict[str, Any]:
+    """The versions of the software that a result depends on, and the number of threads.
+
+    Args:
+        device: name of the device of a run, added to them
+    """
     return {
         "graphsct": __version__,
         "python": platform.python_version(),
@@ -79,4 +83,5 @@ def versions() -> dict[str, Any]:
         "numpy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
         "threads": torch.get_num_threads(),
+        **({} if device is None else {"device": device}),
     }

@@ -21,6 +21,7 @@ from graphsct.training.backend import MakeBackend, choose_backend
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData, TrainingData
+from graphsct.training.device import name_device
 from graphsct.training.progress import Progress
 from graphsct.training.run import Epoch, Run, versions
 from graphsct.training.selection import Selection
@@ -347,7 +348,7 @@ class _Training:
                 seconds=self.seconds,
                 interrupted=interrupted,
                 config=job.config,
-                versions=versions(),
+                versions=versions(name_device(job.data.x.device)),
                 history=tuple(self.runner.histories[run]),
                 backend=self.runner.backend.name,
                 metric=job.data.objective.metric.name,

@@ -17,7 +17,7 @@ def seeded(*seed: int) -> Iterator[None]:
 
     ``seeded(s)`` draws the first weights, ``seeded(s, 1)`` dropout, so that the two differ.
     """
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed_of(*seed))
         yield
 
@@ -29,16 +29,22 @@ def seed_of(*seed: int) -> int:
     return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
 
 
-def dropout_generator(seed: int) -> torch.Generator:
-    """The generator that seeds the dropout of a run; it draws the numbers of ``seeded(s, 1)``."""
-    return torch.Generator().manual_seed(seed_of(seed, 1))
+def dropout_generator(seed: int, device: torch.device | str = "cpu") -> torch.Generator:
+    """The generator of the dropout of a run; it draws the numbers of ``seeded(s, 1)``.
+
+    Args:
+        seed: seed of the run
+        device: device on which it draws
+    """
+    return torch.Generator(device).manual_seed(seed_of(seed, 1))
 
 
 class GlobalRandom:
     """The state of PyTorch's global generators in one run.
 
     A model from elsewhere may draw from them, for example in :class:`torch.nn.Dropout`. They
-    belong to the whole process, so only one thread may be :meth:`active` at a time.
+    belong to the whole process, so only one thread may be :meth:`active` at a time. Those of the
+    CPU and of CUDA are kept; on MPS such a model draws from the generator of the process.
 
     Args:
         seed: seed of the run
@@ -49,7 +55,11 @@ class GlobalRandom:
         self._devices = [device] if device.type == "cuda" else []
         self._state: list[torch.Tensor] = []
         with torch.random.fork_rng(self._devices):
-            torch.manual_seed(seed_of(seed, 1))
+            # Not torch.manual_seed, which would also seed devices of others.
+            torch.default_generator.manual_seed(seed_of(seed, 1))
+            for device in self._devices:
+                with torch.cuda.device(device):
+                    torch.cuda.manual_seed(seed_of(seed, 1))
             self._save()
 
     @contextmanager

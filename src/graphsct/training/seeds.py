@@ -14,6 +14,7 @@ import torch
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
+from graphsct.training.device import Device
 from graphsct.training.graphs import as_graphs
 from graphsct.training.many import keep_in, make_jobs, train_many
 from graphsct.training.metrics import METRICS, Metric, deviation
@@ -120,6 +121,7 @@ def run_seeds(
     tensorboard: bool = False,
     progress: bool = True,
     title: str = "seed",
+    device: Device | None = None,
 ) -> Results:
     """Train one model for each seed, which decides the first weights, dropout and the split.
 
@@ -136,6 +138,7 @@ def run_seeds(
         tensorboard: also write event files into these folders
         progress: show the progress, if standard error is a terminal
         title: the text before the progress
+        device: as for :func:`~graphsct.fit`
 
     Example:
         >>> from graphsct.datasets import demo
@@ -144,7 +147,7 @@ def run_seeds(
         >>> [run.config.seed for run in results.runs]
         [0, 1, 2]
     """
-    jobs = seed_jobs(model, data, config, seeds)
+    jobs = seed_jobs(model, data, config, seeds, device)
     runs = train_seeds(
         jobs, folder=folder, tensorboard=tensorboard, title=title if progress else None
     )
@@ -176,7 +179,11 @@ def build_seeds(
 
 
 def seed_jobs(
-    model: ModelConfig, data: Any, config: TrainConfig, seeds: Iterable[int]
+    model: ModelConfig,
+    data: Any,
+    config: TrainConfig,
+    seeds: Iterable[int],
+    device: Device | None = None,
 ) -> list[Job]:
     """One job for each seed; data and models are checked, and nothing is trained or written."""
     data, seeds = as_graphs(data), list(seeds)
@@ -185,6 +192,7 @@ def seed_jobs(
         data,
         [replace(config, seed=seed) for seed in seeds],
         [split_of(data, seed) for seed in seeds],
+        device,
     )
 
 

@@ -21,7 +21,7 @@ def test_masks_and_node_numbers_are_the_same():
         (np.array([0, 3]), r"split, index 1: the node 3 is not in 0 \.\. 2"),
         (np.array([-1]), r"split, index 0: the node -1 is not in 0 \.\. 2"),
         (np.array([0.0]), "float64 and shape .* is neither a mask nor a list of node numbers"),
-        (np.zeros((3, 1), dtype=bool), r"shape \(3, 1\) is neither a mask nor"),
+        (np.zeros((2, 2), dtype=bool), r"shape \(2, 2\) is neither a mask nor"),
     ],
 )
 def test_others_are_refused(nodes, message):

@@ -16,7 +16,7 @@ from graphsct.datasets.readers.arrays import read_archive
 from graphsct.datasets.readers.columns import PathLike, existing
 from graphsct.datasets.readers.edges import check_pairs
 from graphsct.datasets.readers.masks import SplitLike, as_masks, stack_masks
-from graphsct.datasets.readers.whole import assemble_parsed
+from graphsct.datasets.readers.parsed_data import assemble_parsed
 from graphsct.errors import DataError
 
 __all__ = ["from_npz", "read_npz"]

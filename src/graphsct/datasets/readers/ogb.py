@@ -16,7 +16,7 @@ import numpy as np
 from graphsct.datasets.parsed import Parsed
 from graphsct.datasets.readers.columns import PathLike
 from graphsct.datasets.readers.masks import SplitLike
-from graphsct.datasets.readers.whole import assemble_parsed
+from graphsct.datasets.readers.parsed_data import assemble_parsed
 from graphsct.errors import DataError
 
 __all__ = ["from_ogb", "read_folder"]
