@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+from shapes import shapes
 from typer.testing import CliRunner
 
 from graphsct import datasets
@@ -32,7 +33,7 @@ def test_it_prints_mean_and_deviation_and_writes_a_folder(out):
     expected = run_seeds(model, datasets.demo(), TrainConfig(epochs=6), range(2))
     mean, std = 100 * expected.test_mean, 100 * expected.test_std
     assert f"{mean:.1f} ± {std:.1f}" in result.stdout
-    assert "validation loss" in result.stdout
+    assert "validation accuracy" in result.stdout
     assert "difference" not in result.stdout
     assert result.stderr == ""
     names = {path.name for path in out.iterdir()}
@@ -62,7 +63,7 @@ def test_json_is_one_object_with_the_promised_names(out):
     assert [record["epoch"] for record in found["history"][0]] == [1, 2, 3, 4, 5, 6]
     accuracies = [row["test_score"] for row in found["seeds"]]
     assert found["test_mean"] == pytest.approx(sum(accuracies) / 2)
-    assert found["train"]["select"] == "val_loss"
+    assert found["train"]["select"] == "val_score"
     assert found["without_control"]["model"]["control"] is None
     difference = found["test_mean"] - found["without_control"]["test_mean"]
     assert found["difference_mean"] == pytest.approx(difference)
@@ -229,3 +230,42 @@ def test_device_and_precision_are_recorded(out):
     assert run(*line, "--resume").exit_code == 0
     result = run(*FAST, "--out", out, "--resume")
     assert "train.precision is 'bf16' there, missing here" in result.stderr
+
+
+def write_graphs(folder, graphs):
+    """The text layout of TUDatasets: nodes and graphs are numbered from 1."""
+    folder.mkdir()
+    starts = torch.tensor([0, *(graph.num_nodes for graph in graphs)]).cumsum(0).tolist()
+    pairs = zip(graphs, starts, strict=False)
+    edges = torch.cat([graph.edge_index + start + 1 for graph, start in pairs], dim=1)
+    owners = [number for number, g in enumerate(graphs, 1) for _ in range(g.num_nodes)]
+    for name, rows in {
+        "A": edges.t().tolist(),
+        "graph_indicator": [[owner] for owner in owners],
+        "graph_labels": [graph.y.tolist() for graph in graphs],
+        "node_attributes": [row for graph in graphs for row in graph.x.tolist()],
+    }.items():
+        lines = "".join(f"{', '.join(map(str, row))}\n" for row in rows)
+        (folder / f"SHAPES_{name}.txt").write_text(lines)
+
+
+def test_a_folder_of_graphs_is_trained_in_batches(tmp_path, out):
+    write_graphs(tmp_path / "SHAPES", shapes())
+    command = ["--data", tmp_path / "SHAPES", "--control", "gated", "--compare", "--out", out]
+    result = run(*command, "--batch-size", 16, "--hidden", 16, "--epochs", 20, "--seeds", 2)
+    assert result.exit_code == 0, result.output
+    found = json.loads((out / "results.json").read_text())
+    assert (found["train"]["batch_size"], len(found["seeds"])) == (16, 2)
+    assert found["test_mean"] > 0.9
+    page = (out / "page.html").read_text(encoding="utf-8")
+    assert "the loss of the training graphs" in page
+    refused = run("--data", tmp_path / "SHAPES", "--control", "pooled", "--out", out)
+    assert refused.exit_code == 1
+    assert "one weight for each component of one graph" in refused.stderr
+
+
+def test_batches_of_a_single_graph_are_refused(out):
+    result = run("--batch-size", 8, "--out", out)
+    assert result.exit_code == 1
+    assert "--batch-size 8 is for lists of graphs, but demo" in result.stderr
+    assert not out.exists()

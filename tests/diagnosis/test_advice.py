@@ -35,3 +35,9 @@ def test_each_is_named_once_and_the_numbers_are_filled_in():
 )
 def test_depth_before_the_first_bad_layer(first, depth, expected):
     assert sound_depth([Finding("dead", (first,), "")], depth) == expected
+
+
+def test_the_control_for_many_graphs_belongs_to_none():
+    found = advise([Finding("over-smoothed", (4,), "")], 8, None)
+    (change,) = (advice.change for advice in found if advice.name == "control")
+    assert change == 'conv = graphsct.nn.add_control(conv, "gated")'

@@ -2,12 +2,14 @@ import copy
 
 import pytest
 import torch
+from shapes import shapes
 from torch.nn import functional as F
-from torch_geometric.data import Data
-from torch_geometric.nn import GAT, GCN, GraphSAGE
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GAT, GCN, GraphSAGE, global_mean_pool
 
 import graphsct
 from graphsct import Graph, diagnose, nn
+from graphsct.datasets import Fractions, from_graphs
 from graphsct.errors import GraphError, ModelError
 
 pytestmark = pytest.mark.usefixtures("seed")
@@ -157,3 +159,37 @@ def test_a_model_on_another_device_is_diagnosed_beside_the_data(data):
     model.cuda()
     assert diagnose(model, data).to_dict() == expected
     assert next(model.parameters()).is_cuda
+
+
+class Pooled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = GCN(2, 8, num_layers=3)
+        self.output = torch.nn.Linear(8, 2)
+
+    def forward(self, x, edge_index, batch):
+        return self.output(global_mean_pool(self.encoder(x, edge_index), batch))
+
+
+@pytest.mark.parametrize(
+    "build", [Pooled, lambda: nn.GCN(2, 8, 2, 3, control="gated", readout="mean")]
+)
+def test_a_list_of_graphs_is_measured_as_one(build):
+    graphs = from_graphs(shapes(20), split=Fractions())
+    model = build()
+    found = diagnose(model, graphs)
+    assert found.graph.components == 20
+    assert len(found.layers) == 3
+    assert (found.target, found.classes) == ("the loss of the training graphs", 2)
+    batch = Batch.from_data_list(shapes(20))
+    del batch.y
+    alike = diagnose(model, batch)
+    assert [layer.smoothness for layer in alike.layers] == [
+        layer.smoothness for layer in found.layers
+    ]
+    assert alike.target == "the output in a random direction"
+
+
+def test_the_control_that_is_advised_for_a_list_fits_any_graph():
+    found = diagnose(nn.GCN(2, 8, 2, 12, readout="mean"), shapes(20))
+    assert {advice.name: advice.change for advice in found.advice}["control"].endswith('"gated")')

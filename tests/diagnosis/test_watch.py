@@ -7,10 +7,12 @@ import faulty
 import numpy as np
 import pytest
 import torch
+from shapes import shapes
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch_geometric.nn import GCN
 
 from graphsct import diagnose, fit
+from graphsct.datasets import Fractions, from_graphs
 from graphsct.diagnosis import Watch
 from graphsct.diagnosis import watch as watch_module
 from graphsct.diagnosis.watch import heat_map
@@ -129,3 +131,13 @@ def test_it_leaves_the_engine_in_place(data, make, tmp_path):
         run = fit(model, data, TrainConfig(epochs=4), callbacks=[watch])
     assert run.backend == "engine"
     assert torch.is_grad_enabled()
+
+
+def test_lists_of_graphs_are_watched_as_one(tmp_path):
+    graphs = from_graphs(shapes(20), split=Fractions())
+    model = ModelConfig(control="gated", depth=3, hidden=8).build(graphs)
+    with Watch(model, graphs, tmp_path, every=2, share=math.inf) as watch:
+        fit(model, graphs, TrainConfig(epochs=4), callbacks=[watch])
+    lines = [json.loads(line) for line in (tmp_path / "layers.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2, 4]
+    assert [len(line["layers"]) for line in lines] == [3, 3, 3]

@@ -18,7 +18,7 @@ def test_the_size_is_a_line(components, noun):
 
 def test_training_is_a_line():
     assert words.trained(make_run(0.8125, 0.75, seed=4)) == (
-        "trained for 9 epochs, seed 4: test accuracy 81.2%, validation 75.0% at epoch 7"
+        "trained for 9 epochs, seed 4: test accuracy 81.2 %, validation 75.0 % at epoch 7"
     )
 
 
@@ -27,5 +27,7 @@ def test_the_comparison_of_remedies_is_a_line(seeds, noun):
     config = TrainConfig(select="val_loss")
     runs = tuple(make_run(0.5, config=config) for _ in range(seeds))
     found = SimpleNamespace(effects=(Effect("as it is", runs, (0.0,) * seeds),))
-    expected = f"Tried, {seeds} {noun}, 9 epochs, the epoch chosen by validation loss:"
+    expected = (
+        f"Remedies tried with {seeds} {noun}, 9 epochs, the epoch selected by validation loss:"
+    )
     assert words.tried(found) == expected

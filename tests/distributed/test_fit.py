@@ -173,6 +173,13 @@ def test_settings_that_need_one_process_are_refused(alone, tmp_path, settings, m
         fit(build(part), part, TrainConfig(**settings))
 
 
+def test_one_graph_has_no_batches(alone, tmp_path):
+    write_partition(words(), tmp_path / "parts", 1)
+    part = Part.load(tmp_path / "parts")
+    with pytest.raises(TrainingError, match="batch_size=8 is for lists of graphs"):
+        fit(build(part), part, TrainConfig(batch_size=8))
+
+
 def test_a_split_that_is_not_there(alone, tmp_path):
     write_partition(words(), tmp_path / "parts", 1)
     part = Part.load(tmp_path / "parts")

@@ -1,5 +1,7 @@
 import math
 
+import pytest
+
 from graphsct.plotting.interactive import BLUE, curve, layout, log_axis, positive, share_scales
 
 
@@ -58,3 +60,12 @@ def test_heat_maps_share_their_colours():
         (trace,) = figure["data"]
         assert (trace["zmin"], trace["zmax"]) == (0, 5)
         assert trace["colorbar"]["tickvals"] == [0, 2, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("values", "range_"), [((0.0, 0.1, 10.0), [-1.1, 1.1]), ((0.0, 0.0), [-0.5, 0.5])]
+)
+def test_a_logarithmic_axis_leaves_out_a_loss_of_zero(values, range_):
+    figure = drawing(*values, yaxis=log_axis(values))
+    share_scales([figure])
+    assert figure["layout"]["yaxis"]["range"] == pytest.approx(range_)

@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 import pytest
 import torch
 from scipy.sparse import csr_array
+from shapes import shapes
 
 from graphsct import Graph, datasets
 from graphsct.datasets.features import to_tensor
@@ -11,6 +12,7 @@ from graphsct.nn import GCN
 from graphsct.search.blind import BlindData
 from graphsct.training import ModelConfig
 from graphsct.training.data import TrainingData
+from graphsct.training.graphs import TrainingGraphs
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +162,20 @@ def test_it_is_moved_as_a_whole(data):
     assert first.edges[0] is second.edges[0] is moved.graph
     assert {first.x.device, first.y.device, moved.graph.device} == {torch.device("meta")}
     assert blind.graph.device == torch.device("cpu")
+
+
+def test_lists_hold_no_test_graphs():
+    graphs = datasets.from_graphs(shapes(), split=datasets.Fractions())
+    blind = BlindData.of(graphs)
+    (view,) = blind.views
+    assert type(view) is TrainingGraphs
+    assert len(view.graphs) == int((graphs.train_mask | graphs.val_mask).sum())
+    hidden = {id(graphs[number]) for number in graphs.test_mask.nonzero()[:, 0].tolist()}
+    assert hidden.isdisjoint(map(id, view.graphs))
+    model = ModelConfig(control="gated", hidden=8).build(blind)
+    (rows,) = blind.views_of(model, normalize=True)
+    torch.testing.assert_close(rows.x.sum(dim=1), torch.ones(len(view.x)))
+    assert rows.evaluate(model).shape == (len(view.graphs), 2)
+    again = BlindData.from_bytes(blind.to_bytes())
+    assert again.fingerprint() == blind.fingerprint()
+    assert BlindData.of(shapes(seed=1)).fingerprint() != blind.fingerprint()

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from shapes import shapes
 from together import PROCESSES, press_ctrl_c, slow_down
 
 from graphsct import TrainingError, datasets
@@ -159,3 +160,11 @@ def test_a_killed_worker_loses_nothing(tmp_path):
 
 def journal_count(journal, mark):
     return journal.read_bytes().count(mark)
+
+
+def test_lists_of_graphs_are_searched(tmp_path):
+    graphs = datasets.from_graphs(shapes(24), split=datasets.Fractions())
+    task = Task("shapes", "gcn", "gated", 2, max_hidden=16)
+    found = search(task, trials=2, runs=1, data=graphs, storage=tmp_path, epochs=3, patience=3)
+    assert found.trials == len(tried(tmp_path)) == 2
+    assert found.model.build(graphs).readout.mode == "mean"

@@ -16,6 +16,7 @@ from graphsct.training import ModelConfig, TrainConfig, run_seeds
     [
         TrainConfig(),
         TrainConfig(epochs=7, select="val_score", learning_rate=1e-3, seed=2**63 - 1),
+        TrainConfig(metric="roc_auc", batch_size=16),
         ModelConfig(),
         ModelConfig(model="gcnii", control="gated", alpha=0.2, theta=1.0, depth=8),
     ],
@@ -45,6 +46,7 @@ def test_configs_are_frozen():
         ('{"epochs": true}', "epochs is True, expected a whole number"),
         ('{"epochs": 0}', "epochs is 0, expected at least 1"),
         ('{"patience": -1}', "patience is -1, expected at least 1"),
+        ('{"batch_size": 0}', "batch_size is 0, expected at least 1"),
         ('{"checkpoint_every": 0}', "checkpoint_every is 0, expected at least 1"),
         ('{"learning_rate": 0}', "learning_rate is 0.0, expected a number above 0"),
         ('{"learning_rate": NaN}', "learning_rate is nan"),

@@ -101,7 +101,7 @@ def test_ranks_need_two_answers(y, fits):
         METRICS["roc_auc"].check(y, "the val nodes")
         return
     with pytest.raises(
-        TrainingError, match=r"roc_auc compares .* but in the val nodes all are the"
+        TrainingError, match=r"roc_auc compares .* those of the val nodes are all the same"
     ):
         METRICS["roc_auc"].check(y, "the val nodes")
 

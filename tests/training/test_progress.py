@@ -27,6 +27,6 @@ def test_a_terminal_sees_epoch_loss_accuracies_and_time(runs):
         bar(RECORD)
         bar._bar.refresh()
     shown = screen.getvalue()
-    for text in ("epoch 3/10", "loss 0.512", "train 90.0%", "val 80.0%", "at most 0:00:"):
+    for text in ("epoch 3/10", "loss 0.512", "train 0.900", "val 0.800", "at most 0:00:"):
         assert text in shown
     assert ("seed 2/4" in shown) == (runs == 4)

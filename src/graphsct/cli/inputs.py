@@ -95,8 +95,9 @@ def propose_metric(data: Any, chosen: str | None) -> None:
     if chosen is None and getattr(data, "metric", None) is None:
         share = unequal_classes(data.y)
         if share is not None:
+            of = "graphs" if hasattr(data, "graphs") else "nodes"
             typer.echo(
-                f"{data.name} has two classes, one with {share:.0%} of the nodes: accuracy says "
+                f"{data.name} has two classes, one with {share:.0%} of the {of}: accuracy says "
                 "little about the other; consider --metric roc_auc",
                 err=True,
             )

@@ -86,6 +86,7 @@ def train(
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
     precision: Annotated[str | None, options.precision(_TRAIN)] = None,
+    batch_size: Annotated[int | None, option("Graphs of a list in a step.", _TRAIN, "32")] = None,
     checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
     config: Annotated[
         Path | None,

@@ -26,7 +26,7 @@ class Advice(Record):
     why: str
 
 
-#: By name; ``{depth}``, ``{layers}`` and ``{components}`` are filled in.
+#: By name; ``{depth}``, ``{layers}`` and ``{control}`` are filled in.
 ADVICE = {
     advice.name: advice
     for advice in (
@@ -42,7 +42,7 @@ ADVICE = {
         ),
         Advice(
             "control",
-            'conv = graphsct.nn.add_control(conv, "pooled", num_components={components})',
+            "conv = graphsct.nn.add_control(conv, {control})",
             "a learnable shift inside the eigenspace moves the smoothness of each layer",
         ),
         Advice(
@@ -68,8 +68,15 @@ _FOR = {
 }
 
 
-def advise(findings: Sequence[Finding], num_layers: int, num_components: int) -> tuple[Advice, ...]:
+def advise(
+    findings: Sequence[Finding], num_layers: int, num_components: int | None
+) -> tuple[Advice, ...]:
     """Advice against these findings, that of the first finding first.
+
+    Args:
+        findings: the findings
+        num_layers: number of layers of the model
+        num_components: number of components of its graph, none if it has many graphs
 
     Example:
         >>> finding = Finding("over-smoothed", tuple(range(9, 17)), "...")
@@ -78,7 +85,9 @@ def advise(findings: Sequence[Finding], num_layers: int, num_components: int) ->
     """
     names = dict.fromkeys(name for finding in findings for name in _FOR[finding.kind])
     depth = sound_depth(findings, num_layers)
-    fill = {"depth": depth, "layers": num_layers, "components": num_components}
+    pooled = f'"pooled", num_components={num_components}'
+    control = '"gated"' if num_components is None else pooled
+    fill = {"depth": depth, "layers": num_layers, "control": control}
     return tuple(
         Advice(name, ADVICE[name].change.format(**fill), ADVICE[name].why) for name in names
     )

@@ -16,6 +16,7 @@ from graphsct.datasets.features import sparse_features
 from graphsct.errors import GraphsctError, ModelError
 from graphsct.nn import Model
 from graphsct.training.data import read_edges, read_features
+from graphsct.training.graphs import arguments_of
 
 __all__ = ["Call", "arguments", "prepare", "tracked", "trainable", "undisturbed"]
 
@@ -70,7 +71,8 @@ def prepare(
     Args:
         model: any
         data: a PyTorch Geometric ``Data``
-        call: how to call the model, if :func:`arguments` gets it wrong
+        call: how to call the model, if :func:`arguments` gets it wrong; by default a model of
+            several graphs, which takes a ``batch``, gets it by name
         track: make the features part of the autograd graph, if :func:`arguments` passes them
     """
     if any(isinstance(weight, UninitializedParameter) for weight in model.parameters()):
@@ -78,6 +80,9 @@ def prepare(
             f"{type(model).__name__} has layers that take their sizes from the first input; call "
             "it once"
         )
+    taken = inspect.signature(model.forward).parameters
+    if call is None and "batch" in taken and getattr(data, "batch", None) is not None:
+        call = _call_by_name
     given = () if call is not None else arguments(model, data)
     if track:
         given = tuple(_track(value) for value in given)
@@ -95,6 +100,11 @@ def prepare(
             ) from error
 
     return run
+
+
+def _call_by_name(model: torch.nn.Module, batch: Any) -> Any:
+    given, named = arguments_of(model, batch)
+    return model(*given, **named)
 
 
 def tracked(x: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from graphsct.datasets.graph_list import GraphList
 from graphsct.diagnosis.advice import advise
 from graphsct.diagnosis.calling import Call, prepare, undisturbed
 from graphsct.diagnosis.card import describe_graph
@@ -21,8 +22,9 @@ from graphsct.diagnosis.verdict import Thresholds, judge
 from graphsct.errors import DirectedGraphError, ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
+from graphsct.training.graphs import as_graphs, join
 
-__all__ = ["classified", "diagnose", "measured_graph"]
+__all__ = ["as_one_graph", "classified", "diagnose", "measured_graph"]
 
 
 def diagnose(
@@ -45,7 +47,8 @@ def diagnose(
     Args:
         model: any model of features and edges, or of the data; see
             :func:`~graphsct.diagnosis.arguments` for how it is called
-        data: data of :func:`graphsct.datasets.load` or any PyTorch Geometric ``Data``; with ``y``
+        data: data of :func:`graphsct.datasets.load`, any PyTorch Geometric ``Data``, or a list of
+            graphs, which is measured as one graph with a component or more for each; with ``y``
             and ``train_mask`` the gradients are those of the training loss, without them those of
             the output in a random direction
         layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` gets them wrong
@@ -63,6 +66,7 @@ def diagnose(
         >>> len(found.layers), [finding.kind for finding in found.findings]
         (24, ['over-smoothed', 'vanishing gradient'])
     """
+    data = as_one_graph(data)
     graph = measured_graph(data) if graph is None else graph
     model = _beside(data, model)
     run = prepare(model, data, call)
@@ -88,6 +92,7 @@ def diagnose(
     entry_gradient = 0.0 if into is None else torch.linalg.vector_norm(into, dtype=torch.double)
     classes = _classes(data)
     limits = thresholds or Thresholds()
+    several = getattr(data, "num_graphs", 1) > 1
     findings = judge(reports, float(entry_gradient), classes, limits)
     return Diagnosis(
         model=type(model).__name__,
@@ -98,7 +103,7 @@ def diagnose(
         entry_gradient=float(entry_gradient),
         layers=reports,
         findings=findings,
-        advice=advise(findings, len(reports), graph.num_components),
+        advice=advise(findings, len(reports), None if several else graph.num_components),
         thresholds=limits,
     )
 
@@ -121,14 +126,28 @@ def _check(recorded: list[Layer], names: list[str], graph: Graph) -> None:
 
 
 def measured_graph(data: Any) -> Graph:
-    """The undirected graph of some data, on which smoothness is measured."""
+    """The undirected graph of some data, on which smoothness is measured; a list of graphs is
+    joined to one.
+    """
     try:
-        return graph_of(data)
+        return graph_of(as_one_graph(data))
     except DirectedGraphError as error:
         raise DirectedGraphError(
             f"{error}. To keep them directed for the model and measure smoothness on an undirected "
             "graph, pass one as graph=Graph(edge_index, num_nodes, symmetrize=True)"
         ) from error
+
+
+def as_one_graph(data: Any) -> Any:
+    """Other data as they are, a list of graphs as a ``Batch`` with the targets of the graphs."""
+    found = as_graphs(data)
+    if not isinstance(found, GraphList):
+        return found
+    batch = join(found.graphs)
+    batch.name, batch.y = found.name, found.y
+    if found.splits:
+        batch.train_mask = found.train_mask
+    return batch
 
 
 def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
@@ -157,11 +176,19 @@ def _target(output: Any, data: Any, num_nodes: int) -> tuple[Tensor, str]:
     """The value to differentiate, and its description."""
     scores = find_features(output, num_nodes)
     if scores is None:
-        raise ModelError(f"the model returned no float matrix with {num_nodes} rows, one per node")
+        scores = find_features(output, getattr(data, "num_graphs", 1))
+    if scores is None:
+        raise ModelError(
+            f"the model returned no float matrix with {num_nodes} rows, one per node, nor with one "
+            "per graph"
+        )
     labels = _labels(data)
+    if labels is not None and len(labels[0]) != len(scores):
+        labels = None
     if labels is not None and int(labels[0].max()) < scores.shape[1] and bool(labels[1].any()):
         y, nodes = labels
-        return functional.cross_entropy(scores[nodes], y[nodes]), "the loss of the training nodes"
+        what = "nodes" if len(y) == num_nodes else "graphs"
+        return functional.cross_entropy(scores[nodes], y[nodes]), f"the loss of the training {what}"
     generator = torch.Generator().manual_seed(0)
     direction = torch.randn(scores.shape, generator=generator).to(scores)
     return (direction * scores).sum(), "the output in a random direction"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from graphsct.diagnosis.calling import Call, prepare, undisturbed
-from graphsct.diagnosis.diagnose import diagnose, measured_graph
+from graphsct.diagnosis.diagnose import as_one_graph, diagnose, measured_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_layers
 from graphsct.extras import require
@@ -78,12 +78,12 @@ class Watch:
         if tensorboard:
             require("tensorboard", "tensorboard")
             require("torch.utils.tensorboard", "tensorboard")  # takes a second, but not of training
-        self.model, self.data, self.call = model, data, call
+        self.model, self.data, self.call = model, as_one_graph(data), call
         self.path = Path(folder) / _LINES
         self.every, self.share = every, share
-        self.graph = measured_graph(data) if graph is None else graph
+        self.graph = measured_graph(self.data) if graph is None else graph
         with undisturbed(model):
-            run = prepare(model, data, call)
+            run = prepare(model, self.data, call)
             self.layers = find_layers(model, run, self.graph.num_nodes, layers)
         self._tensorboard = tensorboard
         self._writer: Any = None

@@ -37,9 +37,9 @@ def trained(run: Run) -> str:
     """Return a line about the training of a model."""
     metric = METRICS[run.metric]
     return (
-        f"trained for {run.epochs} epochs, seed {run.config.seed}: test {metric.heading} "
-        f"{metric.show([run.test_score])}, validation {metric.show([run.val_score])} at epoch "
-        f"{run.best_epoch}"
+        f"trained for {run.epochs} epochs, seed {run.config.seed}: test {metric.title} "
+        f"{metric.with_unit(run.test_score)}, validation {metric.with_unit(run.val_score)} at "
+        f"epoch {run.best_epoch}"
     )
 
 

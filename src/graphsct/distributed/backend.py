@@ -47,9 +47,9 @@ class DistributedRun(AutogradRun):
         self._counts = total(own.to(data.x.device))
         self._weights = [weight for weight in model.parameters() if weight.requires_grad]
 
-    def backward(self, scores: Tensor) -> Tensor:
+    def backward(self, scores: Tensor, rows: Tensor) -> Tensor:
         """Compute the gradients of all processes, and return the whole loss."""
-        loss = self._sum(scores, self.train) / self._counts[0]
+        loss = self._sum(scores, rows) / self._counts[0]
         if rank() == 0:
             loss = loss + self.model.penalty()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -73,6 +73,11 @@ def fit(
             f"precision is {config.precision!r}, which only one process can train in; use "
             "precision=None, or train in one process"
         )
+    if config.batch_size is not None:
+        raise TrainingError(
+            f"batch_size={config.batch_size} is for lists of graphs, but the processes share one "
+            "graph, which is trained as a whole; leave it out"
+        )
     known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
     own = fingerprint(model, known, config)
     make_global(model)

@@ -8,10 +8,11 @@ The rate is thus rounded to a multiple of :math:`2^{-16}`, and what is kept is d
 probability of being kept, so that the expectation is exact.
 
 **The order of random numbers** on a CPU is defined here, by :class:`Masks`, and is the same for
-every backend of training. Each epoch seeds one stream from the generator of its run. Each mask
-then takes the next ``Rate.words(count)`` words of the stream, in the order in which the forward
-pass asks for masks. A mask covers all entries of its tensor, with one exception: before the output
-layer it covers only the rows of training nodes, the only ones that reach the loss.
+every backend of training. Each step, which is an epoch or a mini-batch of a list of graphs, seeds
+one stream from the generator of its run. Each mask then takes the next ``Rate.words(count)`` words
+of the stream, in the order in which the forward pass asks for masks. A mask covers all entries of
+its tensor, with one exception: before the output layer it covers only the rows of training nodes,
+the only ones that reach the loss. In a mini-batch these are all rows.
 
 **On any other device**, :class:`DeviceMasks` draws the lanes of each mask there, all entries of its
 tensor, from a generator of the device that is seeded by the run. The same seed on the same device
@@ -111,8 +112,8 @@ class Masks:
     """The dropout masks of one run in training, in the order of the module's docstring.
 
     Args:
-        generator: seeds every epoch
-        train: mask of the run's training nodes; shape: ``(n,)``
+        generator: seeds every step
+        train: mask of the run's training nodes, all nodes if left out; shape: ``(n,)``
 
     Example:
         >>> x, train = torch.ones(4, 2), torch.tensor([True, False, True, False])
@@ -121,15 +122,15 @@ class Masks:
         ...     first, second = dropout(x, 0.5), dropout(x, 0.5, kind="output")
     """
 
-    def __init__(self, generator: torch.Generator, train: Tensor) -> None:
+    def __init__(self, generator: torch.Generator, train: Tensor | None = None) -> None:
         self.generator = generator
         self._stream = Lanes(generator)
         self._fresh = False
-        self._rows = train.nonzero()[:, 0].cpu()
+        self._rows = None if train is None else train.nonzero()[:, 0].cpu()
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Begin an epoch, in which :func:`dropout` draws from here."""
+        """Begin a step, in which :func:`dropout` draws from here."""
         self._fresh = True
         token = _ACTIVE.set(self)
         try:
@@ -139,14 +140,14 @@ class Masks:
 
     def lanes(self, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
         """The lanes of the next mask, of the given shape."""
-        if self._fresh:  # an epoch without dropout leaves the generator alone
+        if self._fresh:  # a step without dropout leaves the generator alone
             self._stream.reseed()
             self._fresh = False
         return self.draw(self._stream, shape, rate, kind)
 
     def draw(self, stream: Lanes, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:
         """Take lanes from the stream; rows that do not count get lanes of zero."""
-        if kind != "output":
+        if kind != "output" or self._rows is None:
             return _lanes(stream, shape, rate)
         own = _lanes(stream, torch.Size([len(self._rows), *shape[1:]]), rate)
         return own.new_zeros(shape).index_copy_(0, self._rows, own)
@@ -165,7 +166,7 @@ class DeviceMasks(Masks):
         return rate.draw(shape, self.generator.device, self.generator)
 
 
-def make_masks(generator: torch.Generator, train: Tensor) -> Masks:
+def make_masks(generator: torch.Generator, train: Tensor | None = None) -> Masks:
     """The masks of one run on the device of a generator; the arguments are those of :class:`Masks`.
 
     Example:

@@ -165,7 +165,7 @@ def _share_heights(figures: Sequence[Figure]) -> None:
             for name in ("dtick", "tickvals", "ticktext"):
                 axis.pop(name, None)
             axis |= log_axis(values)
-        values = [math.log10(value) for value in values]
+        values = [math.log10(value) for value in positive(values) if value is not None] or [0.0]
     room = 0.05 * (max(values) - min(values)) or 0.5
     for axis in axes:
         axis["range"] = [min(values) - room, max(values) + room]

@@ -13,15 +13,17 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
+from graphsct.datasets.graph_list import GraphList
 from graphsct.datasets.targets import check_targets, num_outputs
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
 from graphsct.nn.model import Model
-from graphsct.training.data import SplitData, TrainingData, count_splits
+from graphsct.training.data import TrainingData, count_splits
 from graphsct.training.device import Mover
 from graphsct.training.fingerprint import digest
+from graphsct.training.graphs import TrainingGraphs, as_graphs, read_data
 
-__all__ = ["BlindData"]
+__all__ = ["BlindData", "BlindGraphs"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class BlindData:
 
     Args:
         views: one for each split
-        graph: the graph
+        graph: the graph, none for a list of graphs
         num_features: number of features of each node
         num_outputs: number of outputs of a model
         rest: the data without targets and masks, for models that are not of :mod:`graphsct.nn`
@@ -47,28 +49,31 @@ class BlindData:
     """
 
     views: tuple[TrainingData, ...]
-    graph: Graph
+    graph: Graph | None
     num_features: int
     num_outputs: int
     rest: Any
 
     @classmethod
     def of(cls, data: Any, metric: str | None = None) -> BlindData:
-        """Remove the test nodes of a ``Data`` for good.
+        """Remove the test nodes of a ``Data``, or the test graphs of a list, for good.
 
         Args:
             data: as for :func:`graphsct.fit`
             metric: name of the metric; defaults to that of the data
         """
+        data = as_graphs(data)
         count = count_splits(data)
         splits = range(count) if count > 1 else [None]
-        graph = graph_of(data)
-        views = tuple(
-            replace(SplitData.of(data, split, metric=metric).blind(), edges=(graph,))
-            for split in splits
+        views: tuple[Any, ...] = tuple(
+            read_data(data, split, metric=metric).blind() for split in splits
         )
-        outputs = num_outputs(check_targets(data.y))
-        return cls(views, graph, int(data.num_features), outputs, _without_targets(data))
+        sizes = int(data.num_features), num_outputs(check_targets(data.y))
+        if isinstance(data, GraphList):
+            return BlindGraphs(views, None, *sizes, None)
+        graph = graph_of(data)
+        views = tuple(replace(view, edges=(graph,)) for view in views)
+        return cls(views, graph, *sizes, _without_targets(data))
 
     def to(self, device: torch.device) -> BlindData:
         """The same data on another device."""
@@ -101,7 +106,7 @@ class BlindData:
     @property
     def num_nodes(self) -> int:
         """Number of nodes."""
-        return self.graph.num_nodes
+        return int(self.rest.num_nodes)
 
     def views_of(self, model: torch.nn.Module, *, normalize: bool = False) -> list[TrainingData]:
         """The views as a model takes them.
@@ -119,8 +124,9 @@ class BlindData:
     @cached_property
     def _normalized(self) -> tuple[TrainingData, ...]:
         """The views with rows of features that sum to one."""
-        x = to_tensor(normalize_rows(from_tensor(self.views[0].x.cpu())))
-        x = Mover(self.graph.device)(x)
+        given = self.views[0].x
+        x = to_tensor(normalize_rows(from_tensor(given.cpu())))
+        x = Mover(given.device)(x)
         return tuple(replace(view, x=x) for view in self.views)
 
     def to_bytes(self) -> bytes:
@@ -137,11 +143,41 @@ class BlindData:
 
     def fingerprint(self) -> dict[str, str]:
         """Plain values, equal only for the same data."""
-        first = self.views[0]
-        found = {"features": digest(first.x), "edges": digest(self.graph.matrix)}
-        for name in ("y", "train", "val"):
-            found[name] = " ".join(digest(getattr(view, name)) for view in self.views)
-        return found
+        assert self.graph is not None
+        found = {"features": digest(self.views[0].x), "edges": digest(self.graph.matrix)}
+        return found | self._of_views("y", "train", "val")
+
+    def _of_views(self, *names: str) -> dict[str, str]:
+        return {
+            name: " ".join(digest(getattr(view, name)) for view in self.views) for name in names
+        }
+
+
+@dataclass(frozen=True)
+class BlindGraphs(BlindData):
+    """The part of a list of graphs that a search may see: one list without test graphs for each
+    split.
+    """
+
+    views: tuple[TrainingGraphs, ...]
+
+    @property
+    def graphs(self) -> tuple[Any, ...]:
+        """The graphs that the first split shows."""
+        return self.views[0].graphs
+
+    def views_of(self, model: torch.nn.Module, *, normalize: bool = False) -> list[TrainingData]:
+        """The views, which any model takes; see :meth:`BlindData.views_of`."""
+        return list(self._normalized if normalize else self.views)
+
+    @cached_property
+    def _normalized(self) -> tuple[TrainingGraphs, ...]:
+        return tuple(view.normalized() for view in self.views)
+
+    def fingerprint(self) -> dict[str, str]:
+        """Plain values, equal only for the same data."""
+        edges = " ".join(digest(edges) for view in self.views for edges in view.edges)
+        return {"edges": edges, **self._of_views("x", "y", "train", "val")}
 
 
 def _without_targets(data: Any) -> Any:

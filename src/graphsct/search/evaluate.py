@@ -107,7 +107,7 @@ class _Group:
             for run in range(candidate.runs):
                 config = replace(candidate.train, seed=candidate.train.seed + run)
                 with seeded(config.seed):
-                    model = candidate.model.build(data).to(data.graph.device)
+                    model = candidate.model.build(data).to(data.views[0].x.device)
                 first = data.views_of(model, normalize=candidate.normalize)[0]
                 materialize(model, first, config)
                 kind = candidate.normalize, shape_of(model, config)

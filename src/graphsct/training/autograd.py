@@ -18,7 +18,7 @@ __all__ = ["Autograd", "AutogradRun"]
 
 
 class AutogradRun:
-    """Full-batch Adam on the loss of the training nodes and the model's penalty.
+    """Adam on the loss of the training nodes and the model's penalty, one step an epoch.
 
     Args:
         model: the model, whose weights are updated in place
@@ -42,32 +42,48 @@ class AutogradRun:
         self._checked = False
 
     def descend(self) -> Tensor:
-        """Make one training step, and return the loss before it."""
+        """Train for one epoch, and return the loss before each step, on average."""
+        return self.step(self.train)
+
+    def step(self, rows: Tensor) -> Tensor:
+        """Make one training step on the loss of some rows, and return the loss before it."""
         self.model.train()
         self.optimizer.zero_grad()
         with self._random.active(), self._masks.active():
-            scores = self.data.scores(self.model)
-        if not self._checked:
-            self.data.check_scores(scores)
-            self._checked = True
-        loss = self.backward(scores)
+            scores = self.forward(rows)
+        loss = self.backward(scores, rows)
         self._scaler.step(self.optimizer)
         self._scaler.update()
         return loss.cpu().double()  # in this order: MPS has no float64
 
-    def backward(self, scores: Tensor) -> Tensor:
+    def forward(self, rows: Tensor) -> Tensor:
+        """Scores that include those of some rows."""
+        scores = self.data.scores(self.model)
+        if not self._checked:
+            self.data.check_scores(scores)
+            self._checked = True
+        return scores
+
+    def backward(self, scores: Tensor, rows: Tensor) -> Tensor:
         """Compute the gradients, and return the loss."""
-        loss = self.data.loss(scores, self.train)
+        loss = self.loss(scores, rows)
         if hasattr(self.model, "penalty"):
             loss = loss + self.model.penalty()
         self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         return loss.detach()
 
+    def loss(self, scores: Tensor, rows: Tensor) -> Tensor:
+        """Mean loss of some rows, from the scores of :meth:`forward`."""
+        return self.data.loss(scores, rows)
+
+    def evaluate(self) -> Tensor:
+        """The scores of the current weights in evaluation mode."""
+        with self._random.active():
+            return self.data.evaluate(self.model)
+
     def validate(self) -> Tensor:
         """Evaluate the current weights: the fields of :class:`Scores`; shape: ``(3,)``."""
-        with self._random.active():
-            scores = self.data.evaluate(self.model)
-        return self.measure(scores).cpu()
+        return self.measure(self.evaluate()).cpu()
 
     def measure(self, scores: Tensor) -> Tensor:
         """Validation loss, and the metric of training and validation nodes; shape: ``(3,)``."""

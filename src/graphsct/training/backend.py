@@ -21,6 +21,8 @@ from graphsct.graph.autocast import is_active
 from graphsct.training.autograd import Autograd
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import TrainingData
+from graphsct.training.graphs import TrainingGraphs
+from graphsct.training.mini_batches import MiniBatches
 from graphsct.training.seeding import dropout_generator
 from graphsct.training.selection import Scores
 
@@ -82,6 +84,8 @@ class MakeBackend(Protocol):
 
 def choose_backend(model: torch.nn.Module, data: TrainingData) -> type[EngineBackend | Autograd]:
     """The fastest backend that can train a model on these data."""
+    if isinstance(data, TrainingGraphs):
+        return MiniBatches
     graph = data.edges[0]
     whole = isinstance(graph, Graph) and not graph.is_sample
     full = data.autocast is None and not is_active(data.x.device)

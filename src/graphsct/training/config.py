@@ -38,7 +38,7 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric", "precision")
+_IF_GIVEN = ("options", "metric", "precision", "batch_size")
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -48,7 +48,7 @@ class Config(Record, strict=True, noun="setting"):
         check_types(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings by name; ``options``, ``metric`` and ``precision`` only if they are set."""
+        """All settings by name; some, such as ``metric``, only if they are set."""
         values = super().to_dict()
         return {k: v for k, v in values.items() if k not in _IF_GIVEN or v}
 
@@ -67,7 +67,7 @@ class TrainConfig(Config):
         select: the criterion that selects the best epoch, ``val_score``, the metric of the
             validation nodes, or ``val_loss``; for deep networks it decides the result, so it is
             kept with every result
-        seed: seed of the initial weights and of dropout
+        seed: seed of the initial weights, of dropout and of the order of graphs
         checkpoint_every: number of epochs between two checkpoints
         metric: a name in :data:`graphsct.training.METRICS`, such as ``roc_auc``; defaults to that
             of the data, else ``accuracy`` for classes, ``average_precision`` for several labels
@@ -75,6 +75,8 @@ class TrainConfig(Config):
         precision: ``bf16``, or ``fp16`` on CUDA, for forward passes under :class:`torch.autocast`,
             by autograd; weights, losses and the products with a graph stay in float32. By default
             everything has the precision of the features
+        batch_size: the most graphs of a list in one training step, 32 by default; a single graph
+            is trained as a whole
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -92,11 +94,13 @@ class TrainConfig(Config):
     checkpoint_every: int = 50
     metric: str | None = None
     precision: str | None = None
+    batch_size: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("epochs", "patience", "checkpoint_every"):
             check(self, name, getattr(self, name) >= 1, "at least 1")
+        check(self, "batch_size", self.batch_size is None or self.batch_size >= 1, "at least 1")
         check(self, "learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
         for name in ("conv_weight_decay", "dense_weight_decay"):
             check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")

@@ -31,6 +31,7 @@ __all__ = [
     "count_splits",
     "read_edges",
     "read_features",
+    "read_split",
 ]
 
 _PARTS = ("train", "val", "test")
@@ -89,13 +90,23 @@ class TrainingData:
 
     def scores(self, model: torch.nn.Module) -> Tensor:
         """The output of a model on these data, or an error that says why there is none."""
-        given = self.inputs or (self.x, *self.edges)
+        return self.call(model, *(self.inputs or (self.x, *self.edges)))
+
+    def call(self, model: torch.nn.Module, /, *given: Any, **named: Any) -> Tensor:
+        """The output of a model in the precision of these data, or an error that says why there is
+        none.
+
+        Args:
+            model: the model
+            given: its positional arguments
+            named: its keyword arguments
+        """
         low = self.autocast
         try:
             with nullcontext() if low is None else torch.autocast(self.x.device.type, low):
-                scores: Tensor = model(*given)
+                scores: Tensor = model(*given, **named)
         except Exception as error:
-            reason = _explain(model, given, self, error)
+            reason = _explain(model, (*given, *named.values()), self, error)
             if reason is None:
                 raise
             raise ModelError(reason) from error
@@ -152,15 +163,10 @@ class SplitData(TrainingData):
                 targets
         """
         name = str(getattr(data, "name", None) or "the data")
-        x, y = read_features(data, name), check_targets(getattr(data, "y", None), where=f"{name}.y")
+        x = read_features(data, name)
+        y, masks, objective = read_split(data, split, metric, name)
         if len(x) != len(y):
             raise DataError(f"{name}: there are features of {len(x)} nodes, labels of {len(y)}")
-        objective = Objective.of(y, metric or getattr(data, "metric", None))
-        masks = _masks(data, split, name)
-        where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
-        check_split(masks, y, every_class=False, where=where)
-        for part, mask in masks._asdict().items():
-            objective.metric.check(y[mask], f"the {part} nodes of {where}")
         found = cls(x, (), y, masks.train, masks.val, name, objective=objective, split=masks)
         if model is not None and not isinstance(model, Model):
             return found.given_to(model, data)
@@ -197,6 +203,10 @@ class SplitData(TrainingData):
 
     def _used(self) -> Tensor:
         return super()._used() | self.split.test
+
+
+def _dense(x: Tensor) -> Tensor:
+    return x if x.layout == torch.strided else x.to_dense()
 
 
 def _inputs(
@@ -256,7 +266,8 @@ def _explain(
     )
     return (
         f"{name} failed when called with {shown}: {_summary(error)}; a model takes the features, "
-        "the edge_index and perhaps the edge_weight, or the data as its only argument"
+        "the edge_index and perhaps the edge_weight (and the batch of a list of graphs), or the "
+        "data as its only argument"
     )
 
 
@@ -270,6 +281,28 @@ def count_splits(data: Any) -> int:
     if splits:
         return len(splits)
     return mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 1
+
+
+def read_split(
+    data: Any, split: int | Split | None, metric: str | None, name: str, of: str = "nodes"
+) -> tuple[Tensor, Split, Objective]:
+    """The targets of some data, the masks of one of their splits, and the objective.
+
+    Args:
+        data: with ``y`` and masks
+        split: as for :meth:`SplitData.of`
+        metric: as for :meth:`SplitData.of`
+        name: name of the data, for errors
+        of: what the targets belong to, for errors
+    """
+    y = check_targets(getattr(data, "y", None), where=f"{name}.y")
+    objective = Objective.of(y, metric or getattr(data, "metric", None))
+    masks = _masks(data, split, name)
+    where = f"split {split} of {name}" if isinstance(split, int) else f"the split of {name}"
+    check_split(masks, y, every_class=False, where=where)
+    for part, mask in masks._asdict().items():
+        objective.metric.check(y[mask], f"the {part} {of} of {where}")
+    return y, masks, objective
 
 
 def read_features(data: Any, name: str) -> Tensor:

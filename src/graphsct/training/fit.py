@@ -43,9 +43,12 @@ def fit(
     Args:
         model: a model of :mod:`graphsct.nn`, or any other that takes dense features and
             ``edge_index`` (and ``edge_weight`` if it takes a third argument and the data have it),
-            or the data as its only argument, and returns scores of shape ``(n, classes)``
+            or the data as its only argument, and returns scores of shape ``(n, classes)``. For a
+            list of graphs it also takes ``batch``, and returns a row of scores for each graph
         data: data of :func:`graphsct.datasets.load`, or any PyTorch Geometric ``Data`` with ``x``,
-            ``y`` and masks
+            ``y`` and masks; or graphs with a target each, which are trained in mini-batches: a
+            :class:`~graphsct.datasets.GraphList`, or a list or dataset of ``Data``, which without
+            a split gets the default one of :class:`~graphsct.datasets.Fractions`
         config: settings of training
         split: number of one of the data's splits, or three masks; defaults to the data's masks
         folder: folder of the checkpoints, the history and the result; an existing run is continued,

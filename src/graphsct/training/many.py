@@ -23,6 +23,7 @@ from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData, TrainingData
 from graphsct.training.device import Device, Mover, find_device
 from graphsct.training.fingerprint import fingerprint
+from graphsct.training.graphs import TrainingGraphs, as_graphs, read_data
 from graphsct.training.interrupt import interruptible
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
@@ -119,6 +120,7 @@ def make_jobs(
     Layers that get their weights here get them before the move, the same for every device.
     """
     mover = None if device is None else Mover(find_device(device))
+    data = as_graphs(data)
     read: dict[Hashable, SplitData] = {}
     placed: dict[Hashable, SplitData] = {}
     jobs = []
@@ -126,7 +128,8 @@ def make_jobs(
         own = id(split) if isinstance(split, tuple) else split
         key = own, _signature(model), config.metric
         if key not in read:
-            read[key] = SplitData.of(data, split, model=model, metric=config.metric)
+            read[key] = read_data(data, split, model=model, metric=config.metric)
+        _check_batches(read[key], config)
         materialize(model, read[key], config)
         whole = *key, config.precision
         if whole not in placed:
@@ -136,6 +139,14 @@ def make_jobs(
             model.to(mover.device)
         jobs.append(Job(model, placed[whole], config))
     return jobs
+
+
+def _check_batches(data: TrainingData, config: TrainConfig) -> None:
+    if config.batch_size is not None and not isinstance(data, TrainingGraphs):
+        raise TrainingError(
+            f"batch_size={config.batch_size} is for lists of graphs, but {data.name} is one graph, "
+            "which is trained as a whole; leave it out"
+        )
 
 
 def _signature(model: torch.nn.Module) -> Hashable:

@@ -65,6 +65,15 @@ class Metric:
             return mean
         return f"{mean} ± {self.scaled(deviation(values)):.{digits}f}"
 
+    def with_unit(self, value: float) -> str:
+        """A single value with its unit, as in a sentence.
+
+        Example:
+            >>> METRICS["accuracy"].with_unit(0.812), METRICS["mae"].with_unit(0.812)
+            ('81.2 %', '0.812')
+        """
+        return f"{self.show([value])}{' %' * self.percent}"
+
     def check(self, y: Tensor, where: str) -> None:
         """Raise an error if the metric is not defined for these targets.
 
@@ -76,8 +85,8 @@ class Metric:
             bool(own.any()) and not bool(own.all()) for own in _answers(y[labelled(y)])
         ):
             raise TrainingError(
-                f"{self.name} compares nodes with different answers, but in {where} all are the "
-                "same; use another metric=... or another split"
+                f"{self.name} compares different answers, but those of {where} are all the same; "
+                "use another metric=... or another split"
             )
 
 

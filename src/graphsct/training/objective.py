@@ -64,7 +64,9 @@ class Objective:
             scores, y = scores.cpu(), y.cpu()
         return self.metric.compute(scores, y).double()
 
-    def check_scores(self, scores: Any, y: Tensor, used: Tensor, name: str) -> None:
+    def check_scores(
+        self, scores: Any, y: Tensor, used: Tensor, name: str, of: str = "node"
+    ) -> None:
         """Raise an error if the output of a model cannot predict these targets.
 
         Args:
@@ -72,6 +74,7 @@ class Objective:
             y: targets; shape: ``(n,)`` or ``(n, t)``
             used: which of them are used; shape: ``(n,)`` of bool
             name: name of the data
+            of: what has a target, for errors
         """
         if not isinstance(scores, Tensor) or scores.dim() != 2 or len(scores) != len(y):
             what = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
@@ -88,9 +91,9 @@ class Objective:
             return
         wrong = (used & (y >= scores.shape[1])).nonzero()
         if len(wrong):
-            node = int(wrong[0])
+            first = int(wrong[0])
             raise DataError(
-                f"{name}: node {node} has the label {int(y[node])}, but the model has "
+                f"{name}: {of} {first} has the label {int(y[first])}, but the model has "
                 f"the classes 0 .. {scores.shape[1] - 1}, and so do {len(wrong) - 1} others; build "
                 f"it with out_channels={int(y.max()) + 1}, or mend the labels"
             )

@@ -15,6 +15,7 @@ import torch
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
 from graphsct.training.device import Device
+from graphsct.training.graphs import as_graphs
 from graphsct.training.many import keep_in, make_jobs, train_many
 from graphsct.training.metrics import METRICS, Metric, deviation
 from graphsct.training.progress import Progress
@@ -185,7 +186,7 @@ def seed_jobs(
     device: Device | None = None,
 ) -> list[Job]:
     """One job for each seed; data and models are checked, and nothing is trained or written."""
-    seeds = list(seeds)
+    data, seeds = as_graphs(data), list(seeds)
     return make_jobs(
         build_seeds(partial(model.build, data), seeds),
         data,
