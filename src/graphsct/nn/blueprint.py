@@ -36,7 +36,7 @@ class Blueprint(Protocol):
 
     It is a subclass of :class:`~graphsct.nn.Model`, a model of PyTorch Geometric
     (:class:`~graphsct.nn.geometric.GeometricModel`) or a function of a user
-    (:class:`~graphsct.nn.model_function.ModelFunction`).
+    (``graphsct.nn.model_function``).
 
     Attributes:
         name: the name in settings and commands, such as ``gcn``

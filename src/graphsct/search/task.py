@@ -30,7 +30,8 @@ class Task(Config):
     """The model whose settings are searched, and the criterion.
 
     Args:
-        data: name of a data set, or a folder or file, as for :func:`graphsct.datasets.open_data`
+        data: name of a data set, or a folder or file, as for
+            :func:`~graphsct.datasets.open_data.open_data`
         model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn`` or ``pyg:GAT``
         control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
         depth: number of convolutions; if none, 2, 4, 8 and 16 are tried
