@@ -209,7 +209,9 @@ def test_files_of_earlier_versions_are_written_as_they_were_read_by_new_names():
     history = [dict(zip(Epoch._fields, (1, 1.0, 1.0, 0.5, 0.5), strict=True))]
     trained = Run.from_dict({**json.loads(texts["run"]), "history": history})
     assert trained.history == (Epoch(1, 1.0, 1.0, 0.5, 0.5),)
-    assert json.dumps(trained.to_dict()) == json.dumps({**run, "backend": None})
+    assert json.dumps(trained.to_dict()) == json.dumps(
+        {**run, "backend": None, "metric": "accuracy"}
+    )
     assert json.dumps(Layout.read(EARLIER).to_dict()) == json.dumps(partition)
 
 

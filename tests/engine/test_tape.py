@@ -29,7 +29,7 @@ def test_what_follows_the_last_convolution_is_computed_at_the_needed_rows():
     kinds = "PropagateLate", "Propagate"
     assert [rows for kind, rows in rows if kind in kinds] == [Rows.ALL, Rows.SOME]
     assert [rows for kind, rows in rows if kind == "Tanh"] == [Rows.ALL, Rows.SOME]
-    assert rows[-2:] == [("Scale", Rows.SOME), ("Loss", Rows.SOME)]
+    assert rows[-2:] == [("Scale", Rows.SOME), ("CrossEntropy", Rows.SOME)]
     assert all(kind != "Gather" for kind, _ in rows)
 
 
@@ -62,7 +62,7 @@ def test_what_nobody_reads_is_not_computed():
     model, problem = shake(Net(wasteful), 0), Problem(runs=1)
     tape, _ = problem.tapes([model])
     kinds = [type(node).__name__ for node in tape.nodes]
-    assert kinds == ["Data", "DenseLayer", "Gather", "Tanh", "Loss"]
+    assert kinds == ["Data", "DenseLayer", "Gather", "Tanh", "CrossEntropy"]
     check_gradients(problem, [model])
 
 

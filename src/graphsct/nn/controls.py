@@ -134,11 +134,11 @@ class _Bias(torch.nn.Module):
 
 
 #: The controls by name. Each is a module that says whether its term lies in the eigenspace
-#: (``in_eigenspace``). If so, it computes the term's coefficients from the features' own
-#: coordinates; if not, it takes nothing and gives the row that is added to every node. It also says
-#: whether it needs the coordinates of the initial features (``needs_initial``) and the number of
-#: components (``needs_components``), and which of its settings a search may choose
-#: (``search_space``).
+#: (``in_eigenspace``, true if left out). If so, it computes the term's coefficients from the
+#: features' own coordinates; if not, it takes nothing and gives the row that is added to every
+#: node. It also says whether it needs the coordinates of the initial features (``needs_initial``)
+#: and the number of components (``needs_components``), and which of its settings a search may
+#: choose (``search_space``).
 CONTROLS: dict[str, type[_Pooled | _Gated | _GatedFull | _Bias]] = {
     "pooled": _Pooled,
     "gated": _Gated,
@@ -217,7 +217,7 @@ class SmoothnessControl(torch.nn.Module):
     @property
     def in_eigenspace(self) -> bool:
         """Whether the term lies in the eigenspace."""
-        return self.coefficients.in_eigenspace
+        return getattr(self.coefficients, "in_eigenspace", True)
 
     def forward(
         self,

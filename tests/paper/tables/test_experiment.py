@@ -2,11 +2,11 @@ import pytest
 
 from graphsct import datasets
 from graphsct.pages.tables import Column
-from graphsct.paper.cell import Key, write_cell
+from graphsct.paper.cell import Key
 from graphsct.paper.keys import Choice
-from graphsct.paper.reproduce import CellOutcome
 from graphsct.paper.tables import experiment, find
 from graphsct.paper.tables.experiment import Request
+from graphsct.paper.workplace import CellOutcome
 
 BASE, SCT = Key("cora", "gcn", None, 2), Key("cora", "gcn", "pooled", 2)
 DEPTH = find("depth")
@@ -19,7 +19,8 @@ def request_of(tmp_path):
 
     def build(*choice, **more):
         out, work = tmp_path / "out", tmp_path / "work"
-        return Request(Choice.parse(*choice), out, work, tmp_path, told.append, **more), told
+        places = dict(out=out, work=work, root=tmp_path)
+        return Request(choice=Choice.parse(*choice), **places, say=told.append, **more), told
 
     return build
 
@@ -55,13 +56,13 @@ def test_cells_that_are_there_are_not_run_again(request_of, make, monkeypatch):
     monkeypatch.setattr(experiment, "run_cells", run_cells)
     monkeypatch.setattr(experiment, "estimate", lambda *_, **__: 7200.0)
     request, told = request_of("cora", "gcn", "2", seeds=2)
-    write_cell(request.out, make(BASE, [80.0, 81.0], by_loss=[80.0, 81.0]))
+    make(BASE, [80.0, 81.0], by_loss=[80.0, 81.0]).write(request.out)
     assert DEPTH.run(request) is False
     assert ran == [SCT]
     assert told[0].endswith("(depth): 1 cells to run, 2 in all")
-    assert told[1] == "about 2:00:00; stop it when you like"
+    assert told[1] == "about 2:00:00; you can stop at any time and resume later"
     assert told[2] == f"[1/1, 0 s] {SCT.name}: failed: the disk is full"
-    write_cell(request.out, make(SCT, [80.0, 81.0], by_loss=[80.0, 81.0]))
+    make(SCT, [80.0, 81.0], by_loss=[80.0, 81.0]).write(request.out)
     assert DEPTH.run(request) is True
     assert told[3].endswith("0 cells to run, 2 in all")
 
@@ -70,4 +71,4 @@ def test_arxiv_is_not_downloaded_unasked(request_of):
     request, told = request_of("arxiv", "gcn", "4", seeds=1)
     assert DEPTH.run(request) is False
     assert told[0].endswith("0 cells to run, 2 in all")
-    assert told[1].startswith("left out: 2 cells of Ogbn-arxiv, whose files are not here")
+    assert told[1].startswith("left out: 2 cells of Ogbn-arxiv, whose files are missing")
