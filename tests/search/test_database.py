@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from together import (
@@ -31,11 +32,16 @@ def find(name):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server of our own that listens on no port."""
+def server():
+    """A server of our own that listens on no port, in a folder that its user can reach."""
     if find("initdb") is None:
         pytest.skip("there is no PostgreSQL server to start")
-    folder = tmp_path_factory.mktemp("pg")
+    with TemporaryDirectory(prefix="pg") as folder:
+        yield from started(Path(folder))
+
+
+def started(folder):
+    """Start a server in a folder, yield the folder, and stop the server."""
     user = []
     if os.geteuid() == 0:  # which it refuses
         if (
@@ -45,8 +51,7 @@ def server(tmp_path_factory):
             pytest.skip("PostgreSQL refuses to run as root, and there is no user postgres")
         user = ["runuser", "-u", "postgres", "--"]
         shutil.chown(folder, "postgres")
-        for parent in (folder, *folder.parents[:2]):
-            parent.chmod(0o755)
+        folder.chmod(0o755)
     line = dict(check=True, capture_output=True, cwd=folder)
     place = str(folder / "data")
     given = ["--auth=trust", "--username=tester", "--no-sync", "-D", place]
