@@ -60,11 +60,11 @@ def test_a_wrong_value_is_named(found):
 
 
 def test_in_a_notebook_every_value_is_escaped(found):
-    layer = replace(found.layers[0], name="<i>")
+    layer = replace(found.layers[0], name="<i> in a long name")
     html = replace(found, data="<b>", layers=(layer, *found.layers[1:]))._repr_html_()
     assert "Deep on &lt;b&gt;: 300 nodes" in html
     assert "layers 3-6: dead (" in html
-    assert "&lt;i&gt;" in html
+    assert "&lt;i&gt; in a long name" in html
     assert "convs.5" in html
     assert "<b>" not in html
     assert "<i>" not in html

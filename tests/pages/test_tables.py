@@ -112,3 +112,5 @@ def test_in_a_notebook_and_as_text():
     assert (lines[0], lines[-1]) == ("a <title>", "a & b")
     assert lines[-2].split() == ["<i>", "3"]
     assert "| name | contrast |" in table.to_markdown()
+    assert str(TABLE).endswith(str(TABLE.parts[0]))
+    assert TABLE._repr_html_().endswith(TABLE.parts[0]._repr_html_())

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render"]
 
+_WIDEST = 1000
+
 
 def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Iterator[Any]:
     """Yield the verdict, a table of all layers, advice, and the effects of remedies.
@@ -30,10 +32,8 @@ def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Itera
         yield Text(line, style="bold green" if found.healthy else "bold red")
     yield Text()
     layers, effects = long_layer_table(found), effect_table(found)
-    if (
-        console.measure(layers.to_rich(), options=options.update(width=1000)).maximum
-        > options.max_width
-    ):
+    whole = console.measure(layers.to_rich(), options=options.update(width=_WIDEST)).maximum
+    if whole > options.max_width:
         layers = short_layer_table(found)
     yield layers.to_rich()
     for note in layers.notes:

@@ -140,9 +140,9 @@ def _least_reach(row: LayerRow) -> str:
     return lowest if reach.position is None else f"{lowest} {reach.position:4.0%}"
 
 
-def _short_name(row: LayerRow) -> str:
+def _short_name(row: LayerRow) -> Field:
     name = row.layer.name
-    return name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
+    return Field(name if len(name) <= _NAME else f"…{name[1 - _NAME :]}", long=name)
 
 
 _NAME = 14  # letters of a name in the short table, its end if it is longer

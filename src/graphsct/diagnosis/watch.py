@@ -88,9 +88,11 @@ class Watch:
             raise TrainingError(f"every is {every}, expected 1 epoch or more")
         self.model, self.data, self.call = model, as_one_graph(data), call
         self.path = Path(folder) / _LINES
-        self.every, self.share, self.loggers = every, share, loggers
-        self._board = TensorBoard(self.path.parent / "layers") if tensorboard else None
+        self.every, self.share, self.loggers = every, share, list(loggers)
+        self._board: TensorBoard | None = None
         if tensorboard:
+            self._board = TensorBoard(self.path.parent / "layers")
+            self.loggers.append(self._board)
             require("torch.utils.tensorboard", "tensorboard")  # takes a second, but not of training
         self.graph = measured_graph(self.data) if graph is None else graph
         with undisturbed(model):
@@ -158,7 +160,7 @@ class Watch:
         if not self.skipped:
             print(
                 f"epoch {epoch} is not diagnosed: that would take more than {self.share:.0%} of "
-                "the training time, as may later ones; share=math.inf diagnoses them all",
+                "the training time; Watch.skipped lists all such epochs, share=math.inf skips none",
                 file=sys.stderr,
             )
         self.skipped.append(epoch)
@@ -174,11 +176,10 @@ class Watch:
             temporary.write_text("".join(self._lines), encoding="utf-8")
 
     def _log(self, epoch: int, found: Diagnosis) -> None:
-        board = [] if self._board is None else [self._board]
-        for logger in (*self.loggers, *board):
+        for logger in self.loggers:
             logger.log(found.scalars(), epoch)
-        for each in board:
-            each.log_image("smoothness", heat_map(found), epoch)
+        if self._board is not None:
+            self._board.log_image("smoothness", heat_map(found), epoch)
 
 
 def heat_map(found: Diagnosis) -> npt.NDArray[np.uint8]:

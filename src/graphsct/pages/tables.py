@@ -161,7 +161,8 @@ class Table(Generic[Row]):
     def _repr_html_(self) -> str:
         from graphsct.pages import render
 
-        return render("notebook.html", title=self.title, lines=(), table=self)
+        own = render("notebook.html", title=self.title, lines=(), table=self)
+        return "\n".join([own, *(part._repr_html_() for part in self.parts)])
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -170,7 +171,8 @@ class Table(Generic[Row]):
         console = Console(width=_WIDEST, color_system=None)
         with console.capture() as capture:
             console.print(Text(self.title), self.to_rich(), *map(Text, self.notes), sep="\n")
-        return "\n".join(line.rstrip() for line in capture.get().splitlines())
+        own = "\n".join(line.rstrip() for line in capture.get().splitlines())
+        return "\n\n".join([own, *map(str, self.parts)])
 
     def to_rich(self) -> Grid:
         """Return columns and rows for the terminal, without title, notes and parts."""
