@@ -106,7 +106,9 @@ def test_a_loop_of_ones_own(data, tmp_path):
     assert found[4] == diagnose(model, data, reach=False)
 
 
-def test_an_epoch_is_diagnosed_once(data, make, tmp_path):
+def test_an_epoch_is_diagnosed_once(data, make, tmp_path, monkeypatch):
+    """Also by a clock too coarse to see any training between them."""
+    monkeypatch.setattr(watch_module, "time", SimpleNamespace(perf_counter=lambda: 1.0))
     watch = watching(make(), data, tmp_path, every=1)
     assert [watch.step(epoch) is None for epoch in (3, 3, 4)] == [False, True, False]
     assert [line["epoch"] for line in lines(tmp_path)] == [3, 4]

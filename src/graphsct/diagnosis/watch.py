@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -59,7 +60,7 @@ class Watch:
         call: as for :func:`~graphsct.diagnose`
 
     Example:
-        >>> import math, tempfile
+        >>> import tempfile
         >>> from graphsct import datasets, fit, nn
         >>> from graphsct.training import TrainConfig
         >>> data, model = datasets.demo(), nn.GCN(16, 8, 3, num_layers=4)
@@ -151,7 +152,7 @@ class Watch:
         return self._answer
 
     def _affordable(self) -> bool:
-        if self._started is None:
+        if self._started is None or self.share == math.inf:
             return True
         training = time.perf_counter() - self._started - self._looked
         return self._looked + self._took <= self.share * training
