@@ -43,16 +43,15 @@ class TimedWatch(Watch):
     """Adds up the time that it takes, with that in which ``fit`` brings the weights."""
 
     seconds = 0.0
-    _asked = 0.0
+    begin = 0.0
 
     def looks(self, record: Epoch) -> bool:
-        if record.epoch != self._answer[0]:
-            self._asked = time.process_time()
+        self.begin = time.process_time()
         return super().looks(record)
 
     def __call__(self, record: Epoch) -> None:
         super().__call__(record)
-        self.seconds += time.process_time() - self._asked
+        self.seconds += time.process_time() - self.begin
 
 
 def measure(case: Case, options: Any) -> dict[str, float]:

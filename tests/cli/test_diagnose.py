@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from graphsct import datasets, diagnose
 from graphsct.cli import app
+from graphsct.diagnosis import Diagnosis
 from graphsct.training import ModelConfig
 from graphsct.training.seeding import seeded
 
@@ -97,6 +98,40 @@ def test_without_plotly_all_but_the_page_is_written(tmp_path, monkeypatch):
     assert result.stderr.startswith("page.html is left out: plotly is not installed; run: pip")
     assert (tmp_path / "smoothness.png").exists()
     assert not (tmp_path / "page.html").exists()
+
+
+def test_without_matplotlib_all_but_the_figures_is_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run(*FAST, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    said = (
+        'every figure is left out: matplotlib is not installed; run: pip install "graphsct[plot]"'
+    )
+    assert result.stderr == f"{said}\n"
+    names = {"page.html", "diagnosis.json", "smoothness.csv", "layers.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert names <= set(result.stdout.split())
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    assert run(*FAST, "--out", tmp_path).exit_code == 0
+    text = (tmp_path / "diagnosis.json").read_text(encoding="utf-8")
+    found = Diagnosis.from_json(text)
+    assert found.to_dict() == json.loads(text)
+    assert len(found.run.history) == 4
+
+
+def test_everything_fits_into_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    call = ("--depth", 24, "--init", "glorot", "--epochs", 1, "--hidden", 128)
+    narrow = run(*call, "--try", "--seeds", 1).stdout
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "convs.23" in narrow
+    assert "Remedies tried" in narrow
+    assert "…" not in narrow
+    monkeypatch.setenv("COLUMNS", "118")
+    assert "s, quartiles" in run(*call).stdout
+    assert "s, quartiles" not in narrow
 
 
 def test_a_users_file_is_executed_and_that_is_said(mine):

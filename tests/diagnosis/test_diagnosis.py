@@ -1,11 +1,17 @@
 import json
+import sys
+from dataclasses import replace
 
 import faulty
 import pytest
+from runs import make_run
 
 from graphsct import diagnose, nn
 from graphsct.datasets import edge_homophily
+from graphsct.diagnosis import Diagnosis, Effect
 from graphsct.diagnosis.diagnosis import WIDTH
+from graphsct.errors import MissingExtraError, TrainingError
+from graphsct.training import Epoch
 
 pytestmark = pytest.mark.usefixtures("seed")
 
@@ -31,6 +37,51 @@ def test_plain_values_are_complete_and_json(found, data):
     assert values["effects"] == []
     assert values["run"] is None
     assert not values["healthy"]
+
+
+def test_it_is_read_back_from_its_json(found, data):
+    assert Diagnosis.from_dict(found.to_dict()) == found
+    assert Diagnosis.from_json(found.to_json()) == found
+    run, other = (make_run(0.5, history=(Epoch(1, 0.9, 0.8, 0.5, 0.25),)) for _ in range(2))
+    effects = (Effect("as it is", (run, other), (0.0, 0.0)),)
+    whole = replace(found, run=run, effects=effects, untried={"identity": "a reason"})
+    read = Diagnosis.from_json(whole.to_json())
+    assert read.run == run
+    without = tuple(replace(each, history=()) for each in effects[0].runs)
+    assert read == replace(whole, effects=(replace(effects[0], runs=without),))
+    assert str(read) == str(whole)
+
+
+def test_a_wrong_value_is_named(found):
+    values = found.to_dict()
+    values["layers"][1]["norm"] = "large"
+    with pytest.raises(TrainingError, match=r"layers\[1\].norm is 'large', expected a number"):
+        Diagnosis.from_dict(values)
+
+
+def test_in_a_notebook_every_value_is_escaped(found):
+    layer = replace(found.layers[0], name="<i> in a long name")
+    html = replace(found, data="<b>", layers=(layer, *found.layers[1:]))._repr_html_()
+    assert "Deep on &lt;b&gt;: 300 nodes" in html
+    assert "layers 3-6: dead (" in html
+    assert "&lt;i&gt; in a long name" in html
+    assert "convs.5" in html
+    assert "<b>" not in html
+    assert "<i>" not in html
+
+
+def test_a_frame_has_one_row_per_layer(found):
+    pytest.importorskip("pandas", reason="the extra frame is not installed")
+    frame = found.to_frame()
+    assert frame.index.tolist() == [1, 2, 3, 4, 5, 6]
+    assert frame["state"].tolist() == list(found.states)
+    assert frame["norm"].tolist() == [layer.norm for layer in found.layers]
+
+
+def test_a_frame_names_its_extra(found, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"pandas is not .*graphsct\[frame\]"):
+        found.to_frame()
 
 
 def test_the_text_has_the_verdict_the_advice_and_every_layer(found):

@@ -6,6 +6,7 @@ from torch_geometric.nn import GCN, GATConv, GCNConv
 
 from graphsct import nn
 from graphsct.diagnosis.record import Recorder
+from graphsct.errors import ModelError
 
 pytestmark = pytest.mark.usefixtures("seed")
 
@@ -127,3 +128,27 @@ def test_hooks_go_when_the_model_fails(data):
     with pytest.raises(RuntimeError, match="mat1 and mat2"):
         record(model, data, x=torch.rand(data.num_nodes, 5))
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+
+
+def test_a_training_step_inside_is_the_same(data):
+    """With dropout, the gradients too, and the features are those of this very step."""
+
+    def step(names):
+        torch.manual_seed(0)
+        model = GCN(16, 8, 3, 3, dropout=0.5)
+        with Recorder(model, names, data.num_nodes) as recorder:
+            loss = F.cross_entropy(model(data.x, data.edge_index), data.y)
+        loss.backward()
+        return recorder.layers(), loss, [weight.grad for weight in model.parameters()]
+
+    _, loss, gradients = step([])
+    layers, same, others = step(["convs"])
+    assert torch.equal(loss, same)
+    assert all(map(torch.equal, gradients, others))
+    assert [layer.name for layer in layers] == ["convs.0", "convs.1", "convs.2"]
+    assert (layers[0].features == 0).double().mean() > 0.6  # ReLU and dropout
+
+
+def test_an_unknown_layer_is_named(data):
+    with pytest.raises(ModelError, match=r"GCN has no part 'conv', did you mean 'convs'"):
+        Recorder(GCN(16, 8, 2, 3), ["conv"], data.num_nodes)

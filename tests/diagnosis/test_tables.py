@@ -39,6 +39,23 @@ def test_every_layer_is_a_row_with_its_state(found):
     assert dead[4:6] == ["–", "16 of 16"]
 
 
+def test_the_short_table_fits_into_80_columns(found):
+    """The widest values of every column, and a name of which the end is shown."""
+    layer = replace(
+        found.layers[0],
+        name="model.encoder.convs.100 (2)",
+        channels=1024,
+        dead=tuple(range(512)),
+        contrast_rank=512.5,
+    )
+    findings = (Finding("vanishing gradient", (1,), "no gradient"),)
+    wide = replace(found, layers=(replace(layer, contrast=0.001),) * 100, findings=findings)
+    table = tables.short_layer_table(wide)
+    assert set(wide.states) == {"over-smoothed"}
+    assert texts(table)[0][1] == "…convs.100 (2)"
+    assert max(map(len, str(table).splitlines()[:-1])) <= 80
+
+
 def test_a_vanishing_gradient_is_part_of_the_state(found):
     finding = Finding("vanishing gradient", (1,), "no gradient")
     table = tables.layer_table(replace(found, findings=(finding,)))

@@ -9,6 +9,7 @@ import pytest
 import torch
 from shapes import shapes
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.nn import functional
 from torch_geometric.nn import GCN
 
 from graphsct import diagnose, fit
@@ -16,6 +17,7 @@ from graphsct.datasets import Fractions, from_graphs
 from graphsct.diagnosis import Watch
 from graphsct.diagnosis import watch as watch_module
 from graphsct.diagnosis.watch import heat_map
+from graphsct.errors import TrainingError
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
@@ -61,6 +63,63 @@ def test_a_plain_model_too(data, tmp_path):
     assert [line["epoch"] for line in lines(tmp_path)] == [1, 2, 4]
 
 
+class Notes(list):
+    def log(self, scalars, step):
+        self.append((step, scalars))
+
+
+def descend(model, data, optimizer):
+    optimizer.zero_grad()
+    scores = model(data.x, data.edge_index)[data.train_mask]
+    loss = functional.cross_entropy(scores, data.y[data.train_mask])
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(data, look):
+    """A loop of one's own, with dropout; epochs count from 0."""
+    with seeded(0):
+        model = GCN(16, 8, 2, 3, dropout=0.5)
+        optimizer = torch.optim.Adam(model.parameters())
+        look = look(model)
+        losses = []
+        for epoch in range(5):
+            losses.append(descend(model, data, optimizer))
+            look(epoch)
+    return losses, model
+
+
+def test_a_loop_of_ones_own(data, tmp_path):
+    notes, found = Notes(), []
+
+    def look(model):
+        watch = watching(model, data, tmp_path, every=2, loggers=[notes])
+        return lambda epoch: found.append(watch.step(epoch))
+
+    losses, model = train(data, look)
+    assert losses == train(data, lambda model: lambda epoch: None)[0]
+    assert model.training
+    assert [each is None for each in found] == [False, True, False, True, False]
+    assert [line["epoch"] for line in lines(tmp_path)] == [0, 2, 4]
+    assert notes == [(epoch, found[epoch].scalars()) for epoch in (0, 2, 4)]
+    assert found[4] == diagnose(model, data, reach=False)
+
+
+def test_an_epoch_is_diagnosed_once(data, make, tmp_path, monkeypatch):
+    """Also by a clock too coarse to see any training between them."""
+    monkeypatch.setattr(watch_module, "time", SimpleNamespace(perf_counter=lambda: 1.0))
+    watch = watching(make(), data, tmp_path, every=1)
+    assert [watch.step(epoch) is None for epoch in (3, 3, 4)] == [False, True, False]
+    assert [line["epoch"] for line in lines(tmp_path)] == [3, 4]
+    assert watch.skipped == []
+
+
+def test_some_epochs_must_be_due(data, make, tmp_path):
+    with pytest.raises(TrainingError, match="every is 0, expected 1 epoch or more"):
+        Watch(make(), data, tmp_path, every=0)
+
+
 def test_a_run_that_goes_on_replaces_what_comes_after(data, make, tmp_path):
     config = TrainConfig(epochs=6, checkpoint_every=4)
     for _ in range(2):
@@ -85,8 +144,7 @@ def test_curves_and_heat_maps_for_tensorboard(data, make, tmp_path):
     expected = [line["layers"][0]["quartiles"][1] for line in lines(tmp_path)]
     assert [event.value for event in curve] == pytest.approx(expected)
     assert len(events.Images("smoothness")) == 3
-    names = {name.split("/")[0] for name in events.Tags()["scalars"]}
-    assert names == {"smoothness", "dead", "rank", "contrast", "norm", "gradient"}
+    assert set(events.Tags()["scalars"]) == set(diagnose(model, data, reach=False).scalars())
 
 
 def test_the_heat_map_has_dead_dimensions_apart(data):
@@ -99,7 +157,7 @@ def test_the_heat_map_has_dead_dimensions_apart(data):
     assert grey[0] == grey[1] == grey[2] == round(255 * found.layers[0].smoothness[0])
 
 
-def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatch):
+def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatch, capsys):
     """By a clock on which an epoch takes one second and a diagnosis two."""
     now = 0.0
 
@@ -117,6 +175,9 @@ def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatc
             watch(record)
     # The second look makes 4 seconds, half of 8 seconds of training, and each one more 2 of 4.
     assert [line["epoch"] for line in lines(tmp_path)] == [1, 9, 13, 17]
+    assert watch.skipped == sorted({*range(1, 21)} - {1, 9, 13, 17})
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("epoch 2 is not diagnosed: that would take more than 50% of the")
 
 
 def test_without_tensorboard_it_says_so(data, make, tmp_path, monkeypatch):

@@ -100,3 +100,17 @@ def test_the_terminal_separates_long_sections_only(capsys, length, gaps):
         for name, order in (("a", range(len(lines))), ("b", range(len(lines) - 1, 0, -1)))
     )
     assert sum(not line.strip() for line in lines[first:last]) == gaps
+
+
+def test_in_a_notebook_and_as_text():
+    column = Column("con-\ntrast", "{n:d}")
+    table = Table("a <title>", (NAME, column), (Line("<i>", 3),), ("a & b",))
+    html = table._repr_html_()
+    for part in ("a &lt;title&gt;", "&lt;i&gt;", "a &amp; b", ">contrast<"):
+        assert part in html
+    lines = str(table).splitlines()
+    assert (lines[0], lines[-1]) == ("a <title>", "a & b")
+    assert lines[-2].split() == ["<i>", "3"]
+    assert "| name | contrast |" in table.to_markdown()
+    assert str(TABLE).endswith(str(TABLE.parts[0]))
+    assert TABLE._repr_html_().endswith(TABLE.parts[0]._repr_html_())

@@ -11,7 +11,7 @@ import typer
 
 from graphsct.cli import options
 from graphsct.cli.inputs import load_data, settings
-from graphsct.cli.output import diverted, write_page
+from graphsct.cli.output import diverted, optional, write_page
 
 if TYPE_CHECKING:
     import torch
@@ -95,14 +95,14 @@ def diagnose(
     """
     from rich.console import Console
 
-    from graphsct.diagnosis.diagnosis import WIDTH
+    from graphsct.diagnosis.diagnosis import NARROW
 
     with diverted(as_json):
         found = _find({key: value for key, value in ctx.params.items() if value is not None})
     if as_json:
         typer.echo(found.to_json())
     else:
-        Console(highlight=False, width=max(WIDTH, Console().width)).print(found)
+        Console(highlight=False, width=max(NARROW, Console().width)).print(found)
     if out is not None:
         paths = _write(found, out)
         typer.echo(f"Written to {out}: {' '.join(path.name for path in paths)}", err=as_json)
@@ -178,10 +178,12 @@ def _train(
 
 
 def _write(found: Diagnosis, folder: Path) -> list[Path]:
-    from graphsct.diagnosis.figures import write_figures
+    from graphsct.diagnosis.figures import write_columns, write_figures
     from graphsct.files import write_json
 
     path, page = folder / "diagnosis.json", folder / "page.html"
     write_json(path, found.to_dict())
     written = write_page(page, partial(found.save_html, page))
-    return [*written, path, *write_figures(found, folder)]
+    with optional("every figure"):
+        return [*written, path, *write_figures(found, folder)]
+    return [*written, path, *write_columns(found, folder)]

@@ -16,7 +16,7 @@ from graphsct.errors import MissingExtraError
 if TYPE_CHECKING:
     from graphsct.pages.tables import Table
 
-__all__ = ["diverted", "print_files", "print_json", "print_table", "write_page"]
+__all__ = ["diverted", "optional", "print_files", "print_json", "print_table", "write_page"]
 
 _WIDEST = 1000
 
@@ -66,16 +66,23 @@ def print_files(paths: Iterable[Path], as_json: bool, **more: Any) -> None:
         typer.echo(path)
 
 
+@contextmanager
+def optional(name: str) -> Iterator[None]:
+    """Write a file beside other results, or say on standard error which extra it needs."""
+    try:
+        yield
+    except MissingExtraError as error:
+        typer.echo(f"{name} is left out: {error}", err=True)
+
+
 def write_page(path: Path, write: Callable[[], object]) -> list[Path]:
-    """Write a page beside other results, or say on standard error which extra it needs.
+    """Write a page beside other results, if its extra is installed.
 
     Args:
         path: the page
         write: writes it
     """
-    try:
+    with optional(path.name):
         write()
-    except MissingExtraError as error:
-        typer.echo(f"{path.name} is left out: {error}", err=True)
-        return []
-    return [path]
+        return [path]
+    return []

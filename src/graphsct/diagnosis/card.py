@@ -25,6 +25,8 @@ _KEYS = (
     "median_degree",
     "max_degree",
     "homophily",
+    "degrees",
+    "sizes",
 )
 
 

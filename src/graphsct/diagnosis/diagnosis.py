@@ -9,21 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 from graphsct.diagnosis.advice import Advice
 from graphsct.diagnosis.card import GraphCard
+from graphsct.diagnosis.changes import ChangeRow, change_table
 from graphsct.diagnosis.effect import Effect
 from graphsct.diagnosis.measure import LayerReport
+from graphsct.diagnosis.scalars import layer_columns, scalars
+from graphsct.diagnosis.tables import short_layer_table
 from graphsct.diagnosis.verdict import Finding, Thresholds, state_of
+from graphsct.diagnosis.words import size
+from graphsct.extras import require
 from graphsct.files import write_text
+from graphsct.pages.tables import Table
 from graphsct.records import Record
 from graphsct.training.run import Run, versions
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["WIDTH", "Diagnosis"]
+__all__ = ["NARROW", "WIDTH", "Diagnosis"]
 
-#: Columns of text that the table of layers needs.
+#: Columns of text that the short table of layers needs.
+NARROW = 80
+#: Columns of text that the long one needs.
 WIDTH = 118
-
 
 _KEYS = (
     "model",
@@ -47,8 +55,11 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Diagnosis(Record, keys=_KEYS):
-    """The diagnosis of a model on some data. Print it, or use :meth:`to_dict` or
-    :meth:`save_html`.
+    """The diagnosis of a model on some data. Print it, show it in a notebook, or use
+    :meth:`to_dict` or :meth:`save_html`.
+
+    ``Diagnosis.from_json(found.to_json())`` equals ``found``, except that the runs of ``effects``
+    have no history.
 
     Args:
         model: class of the model
@@ -109,12 +120,35 @@ class Diagnosis(Record, keys=_KEYS):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, each layer with its number and its state."""
         values = super().to_dict()
+        if self.run is not None:
+            values["run"]["history"] = [epoch._asdict() for epoch in self.run.history]
         pairs = zip(self.states, values["layers"], strict=True)
         values["layers"] = [
             {"number": number, "state": state, **layer}
             for number, (state, layer) in enumerate(pairs, 1)
         ]
         return values
+
+    def scalars(self) -> dict[str, float]:
+        """All numbers by name, such as ``smoothness/01 convs.0``, for a logger of curves.
+
+        Measures that a layer does not have, as the smoothness of a dead one, are left out.
+        """
+        return scalars(self)
+
+    def to_frame(self) -> DataFrame:
+        """All measures as a data frame with one row per layer; needs the extra ``frame``."""
+        pandas = require("pandas", "frame")
+        frame: DataFrame = pandas.DataFrame(layer_columns(self)).set_index("layer")
+        return frame
+
+    def compare(self, other: Diagnosis) -> Table[ChangeRow]:
+        """The measures of each layer here and in another diagnosis, after a change of the model.
+
+        Args:
+            other: the diagnosis after the change; layers are matched by their numbers
+        """
+        return change_table(self, other)
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the diagnosis as one HTML page that needs no network.
@@ -125,10 +159,20 @@ class Diagnosis(Record, keys=_KEYS):
 
         write_text(Path(path), page(self))
 
+    def _repr_html_(self) -> str:
+        from graphsct.pages import render
+
+        return render(
+            "notebook.html",
+            title=f"{self.model} on {self.data}: {size(self)}",
+            lines=self.verdict.splitlines(),
+            table=short_layer_table(self),
+        )
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from graphsct.diagnosis.render import render
 
-        yield from render(self)
+        yield from render(self, console, options)
 
     def __str__(self) -> str:
         from rich.console import Console

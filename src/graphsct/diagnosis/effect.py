@@ -43,9 +43,10 @@ class Effect(Record):
         return [run.val_score for run in self.runs]
 
     def to_dict(self) -> dict[str, Any]:
-        """Means, standard deviations and the scores of every seed, as plain values."""
+        """Means, standard deviations, the scores of every seed and the runs without their history,
+        as plain values.
+        """
         return {
-            "name": self.name,
             "test_mean": statistics.fmean(self.test),
             "test_std": deviation(self.test),
             "val_mean": statistics.fmean(self.val),
@@ -57,4 +58,5 @@ class Effect(Record):
             "best_epochs": [run.best_epoch for run in self.runs],
             "seeds": [run.config.seed for run in self.runs],
             "train": self.runs[0].config.to_dict(),
+            **super().to_dict(),
         }

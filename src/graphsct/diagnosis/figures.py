@@ -8,24 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphsct.diagnosis.diagnosis import Diagnosis
+from graphsct.diagnosis.scalars import dimension_columns, layer_columns
+from graphsct.files import write_csv
 from graphsct.plotting.curves import draw_line, label_log_axis
 from graphsct.plotting.heat_map import DEAD, HeatMap, add_colour_bar, hatched_patch
-from graphsct.plotting.saving import save, to_columns
+from graphsct.plotting.saving import save
 from graphsct.plotting.style import BLACK, BLUE, ORANGE, RED, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_curves", "draw_heat_map", "smoothness_map", "write_figures"]
+__all__ = ["draw_curves", "draw_heat_map", "smoothness_map", "write_columns", "write_figures"]
 
 
 def write_figures(found: Diagnosis, folder: Path) -> list[Path]:
     """Write both figures as PNG, SVG and CSV."""
     with styled():
         return [
-            *save("smoothness", draw_heat_map(found), _dimension_columns(found), folder),
-            *save("layers", draw_curves(found), _layer_columns(found), folder),
+            *save("smoothness", draw_heat_map(found), dimension_columns(found), folder),
+            *save("layers", draw_curves(found), layer_columns(found), folder),
         ]
+
+
+def write_columns(found: Diagnosis, folder: Path) -> list[Path]:
+    """Write the numbers of both figures as CSV, which needs no Matplotlib."""
+    files = {"smoothness.csv": dimension_columns(found), "layers.csv": layer_columns(found)}
+    for name, columns in files.items():
+        write_csv(folder / name, columns)
+    return [folder / name for name in files]
 
 
 def smoothness_map(found: Diagnosis) -> HeatMap:
@@ -34,38 +44,6 @@ def smoothness_map(found: Diagnosis) -> HeatMap:
     return HeatMap.from_rows(
         [layer.smoothness for layer in layers], [layer.dead for layer in layers]
     )
-
-
-def _dimension_columns(found: Diagnosis) -> dict[str, list[Any]]:
-    """One row per dimension of a layer."""
-    return to_columns(
-        [
-            {
-                "layer": number,
-                "name": layer.name,
-                "dimension": dimension,
-                "smoothness": value,
-                "dead": dimension in layer.dead,
-            }
-            for number, layer in enumerate(found.layers, 1)
-            for dimension, value in enumerate(layer.smoothness)
-        ]
-    )
-
-
-def _layer_columns(found: Diagnosis) -> dict[str, list[Any]]:
-    """One row per layer, with all its measures."""
-    rows = []
-    for number, layer in enumerate(found.layers, 1):
-        low, median, high = layer.quartiles or (None, None, None)
-        values = {"layer": number, "state": found.states[number - 1], **layer.to_dict()}
-        values |= {"dead": len(layer.dead), "smoothness": median}
-        values |= {"smoothness_quarter": low, "smoothness_three_quarters": high}
-        values["reach_lower"] = None if layer.reach is None else min(layer.reach.lower)
-        values["reach_position"] = None if layer.reach is None else layer.reach.position
-        del values["quartiles"], values["reach"]
-        rows.append(values)
-    return to_columns(rows)
 
 
 def draw_heat_map(found: Diagnosis) -> Figure:
@@ -89,7 +67,7 @@ def draw_curves(found: Diagnosis) -> Figure:
     """Draw smoothness and its range, rank, distance and contrast, norm and gradient by layer."""
     from matplotlib.figure import Figure
 
-    columns = _layer_columns(found)
+    columns = layer_columns(found)
 
     def of(name: str) -> Any:
         return np.array(columns[name], dtype=float)  # None becomes NaN, which is not drawn

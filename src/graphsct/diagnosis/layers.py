@@ -14,7 +14,7 @@ from graphsct.names import nearest
 from graphsct.nn.convolution import Convolution
 from graphsct.nn.wrap import ControlledConv
 
-__all__ = ["find_features", "find_layers", "has_matrix"]
+__all__ = ["find_features", "find_layers", "has_matrix", "named_layers"]
 
 
 def find_features(value: Any, num_nodes: int) -> Tensor | None:
@@ -66,7 +66,7 @@ def find_layers(
         names: names of the layers, instead of the rule; a ``ModuleList`` stands for its parts
     """
     if names is not None:
-        return _named(model, names)
+        return named_layers(model, names)
     seen = _scout(model, run, num_nodes)
     layers = _outermost([name for name, part, _ in seen if _is_convolution(part)])
     if not layers:
@@ -131,7 +131,8 @@ def _innermost(names: list[str]) -> list[str]:
     return [name for name in names if not any(other.startswith(f"{name}.") for other in names)]
 
 
-def _named(model: torch.nn.Module, names: Sequence[str]) -> list[str]:
+def named_layers(model: torch.nn.Module, names: Iterable[str]) -> list[str]:
+    """The layers with these names, or an error; a ``ModuleList`` stands for its parts."""
     parts = dict(model.named_modules())
     found: list[str] = []
     for name in [names] if isinstance(names, str) else names:

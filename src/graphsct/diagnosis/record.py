@@ -8,10 +8,11 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import Node, get_gradient_edge
 from torch.nn import functional
 
 from graphsct.diagnosis.calling import tracked
-from graphsct.diagnosis.layers import find_features, has_matrix
+from graphsct.diagnosis.layers import find_features, has_matrix, named_layers
 
 __all__ = ["Layer", "Recorder"]
 
@@ -50,10 +51,10 @@ class _Call:
 
 
 class Recorder:
-    """A context that records every call of a layer.
+    """A context that records every call of a layer, in a training step or any other forward pass.
 
-    It uses hooks and removes them at the end. The model computes the same values. Features are in
-    the autograd graph even if all weights are frozen, so that they have gradients.
+    It uses hooks and removes them at the end. The model computes the same values and gradients.
+    Features are in the autograd graph even if all weights are frozen, so that they have gradients.
 
     *The features of a layer.* Activations are often functions, which no hook sees. So the features
     of a layer are the input of the next layer or linear map, if it depends on the layer's output.
@@ -62,14 +63,14 @@ class Recorder:
 
     Args:
         model: any model
-        layers: names of its layers
+        layers: names of its layers; a ``ModuleList`` stands for its parts
         num_nodes: number of nodes of the graph
 
     Example:
         >>> from graphsct.datasets import demo
         >>> from torch_geometric.nn import GCN
         >>> data, model = demo(), GCN(16, 8, num_layers=2, out_channels=3)
-        >>> with Recorder(model, ["convs.0", "convs.1"], data.num_nodes) as recorder:
+        >>> with Recorder(model, ["convs"], data.num_nodes) as recorder:
         ...     scores = model(data.x, data.edge_index)
         >>> [(layer.where, layer.activation) for layer in recorder.layers()]
         [('input of convs.1', ReLU()), ('output', None)]
@@ -78,7 +79,7 @@ class Recorder:
     def __init__(self, model: nn.Module, layers: Iterable[str], num_nodes: int) -> None:
         self.entry: Tensor | None = None  # what the first layer takes
         self._model = model
-        self._names = list(layers)
+        self._names = named_layers(model, layers)
         self._num_nodes = num_nodes
         self._calls: list[_Call] = []
         self._hooks: list[Any] = []
@@ -185,10 +186,21 @@ def _activation(z: Tensor, h: Tensor, seen: nn.Module | None) -> nn.Module | Non
 
 
 def _depends(y: Tensor, x: Tensor) -> bool:
-    """Whether ``y`` was computed from ``x``."""
+    """Whether ``y`` was computed from ``x``, read off the autograd graph.
+
+    The graph outlives a backward pass, which frees only the tensors saved in it.
+    """
     if not (y.requires_grad and x.requires_grad):
         return y is x
-    (gradient,) = torch.autograd.grad(
-        y, x, torch.zeros_like(y), retain_graph=True, allow_unused=True
-    )
-    return gradient is not None
+    wanted, start = (get_gradient_edge(tensor)[:2] for tensor in (x, y))
+    edges: list[tuple[Node | None, int]] = [start]
+    seen = set()
+    while edges:
+        edge = edges.pop()
+        if edge == wanted:
+            return True
+        node = edge[0]
+        if node is not None and node not in seen:
+            seen.add(node)
+            edges.extend(node.next_functions)
+    return False

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphsct.diagnosis.tables import effect_table, short_layer_table
+from graphsct.diagnosis.tables import effect_table, long_layer_table, short_layer_table
 from graphsct.diagnosis.words import size, trained
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+
     from graphsct.diagnosis.diagnosis import Diagnosis
 
 __all__ = ["render"]
 
+_WIDEST = 1000
 
-def render(found: Diagnosis) -> Iterator[Any]:
-    """Yield the verdict, a table of all layers, advice, and the effects of remedies."""
+
+def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+    """Yield the verdict, a table of all layers, advice, and the effects of remedies.
+
+    The table of layers has fewer columns if all of them do not fit.
+    """
     from rich.text import Text
 
     yield Text.assemble((f"{found.model} on {found.data}", "bold"), f": {size(found)}")
@@ -24,7 +31,10 @@ def render(found: Diagnosis) -> Iterator[Any]:
     for line in found.verdict.splitlines():
         yield Text(line, style="bold green" if found.healthy else "bold red")
     yield Text()
-    layers, effects = short_layer_table(found), effect_table(found)
+    layers, effects = long_layer_table(found), effect_table(found)
+    whole = console.measure(layers.to_rich(), options=options.update(width=_WIDEST)).maximum
+    if whole > options.max_width:
+        layers = short_layer_table(found)
     yield layers.to_rich()
     for note in layers.notes:
         yield Text(note, style="dim")

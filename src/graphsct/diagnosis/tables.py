@@ -24,6 +24,7 @@ __all__ = [
     "comparison_table",
     "effect_table",
     "layer_table",
+    "long_layer_table",
     "middle_reach",
     "seed_table",
     "short_layer_table",
@@ -139,7 +140,16 @@ def _least_reach(row: LayerRow) -> str:
     return lowest if reach.position is None else f"{lowest} {reach.position:4.0%}"
 
 
-_SHORT: tuple[Column[LayerRow], ...] = (
+def _short_name(row: LayerRow) -> Field:
+    name = row.layer.name
+    return Field(name if len(name) <= _NAME else f"…{name[1 - _NAME :]}", long=name)
+
+
+_NAME = 14  # letters of a name in the short table, its end if it is longer
+_TERMINAL_STATE: Column[LayerRow] = Column(
+    "state", lambda row: Field(row.state, "" if row.state == "healthy" else "worse"), right=False
+)
+_LONG: tuple[Column[LayerRow], ...] = (
     Column("", "{number:d}"),
     Column("layer", "{layer.name:s}", right=False),
     Column("s, quartiles", ("{quartiles:s}", "-")),
@@ -151,22 +161,39 @@ _SHORT: tuple[Column[LayerRow], ...] = (
     Column("norm", "{layer.norm:.0e}"),
     Column("gra-\ndient", "{layer.gradient_norm:.0e}"),
     Column("reach", _least_reach),
-    Column(
-        "state",
-        lambda row: Field(row.state, "" if row.state == "healthy" else "worse"),
-        right=False,
-    ),
+    _TERMINAL_STATE,
+)
+_SHORT: tuple[Column[LayerRow], ...] = (
+    Column("", "{number:d}"),
+    Column("layer", _short_name, right=False),
+    Column("s", ("{layer.quartiles[1]:.3f}", "-")),
+    Column("dead", "{dead:d}/{layer.channels:d}"),
+    Column("rank", "{layer.contrast_rank:.1f}"),
+    Column("con-\ntrast", lambda row: _share(row.layer.contrast)),
+    Column("norm", "{layer.norm:.0e}"),
+    Column("gra-\ndient", "{layer.gradient_norm:.0e}"),
+    _TERMINAL_STATE,
 )
 
 
-def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
-    """Return the measures that fit on a terminal."""
+def long_layer_table(found: Diagnosis) -> Table[LayerRow]:
+    """Return the measures that fit on a wide terminal."""
     notes = (
         "s: normalized smoothness of the live dimensions; rank: effective rank and, in brackets, "
         "that of the part that tells nodes apart; contrast, distance: shares of the norm that tell "
         "nodes apart and that lie outside the eigenspace; energy: normalized; gradient: of "
         f"{found.target}; reach: the least s that control could reach, and the position of the "
         "layer between it and 1",
+    )
+    return Table("Layers", _LONG, _layer_rows(found), notes)
+
+
+def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
+    """Return the measures that fit into 80 columns, on which the verdicts rest."""
+    notes = (
+        "s: median normalized smoothness of the live dimensions; rank, contrast: effective rank "
+        "and share of the norm of the part that tells nodes apart; gradient: of "
+        f"{found.target}",
     )
     return Table("Layers", _SHORT, _layer_rows(found), notes)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +19,13 @@ from graphsct.diagnosis.calling import Call, prepare, undisturbed
 from graphsct.diagnosis.diagnose import as_one_graph, diagnose, measured_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_layers
+from graphsct.errors import TrainingError
 from graphsct.extras import require
 from graphsct.files import replacing
 from graphsct.graph import Graph
+from graphsct.training.loggers import Logger
 from graphsct.training.run import Epoch
+from graphsct.training.tensorboard import TensorBoard
 
 __all__ = ["Watch", "heat_map"]
 
@@ -31,12 +36,15 @@ _KEPT = ("epoch", "healthy", "verdict", "findings", "entry_gradient", "layers")
 
 
 class Watch:
-    """A callback and context for :func:`~graphsct.fit` that diagnoses the model as it learns.
+    """A context that diagnoses a model as it learns, in :func:`~graphsct.fit` or any other loop.
+
+    Give it to ``fit`` as a callback, or call :meth:`step` after each epoch of a loop of your own.
 
     At regular epochs it writes a line to ``layers.jsonl`` with the verdict and the measures of
-    every layer, except what control could reach. The run stays the same. An epoch is skipped if
-    its diagnosis would exceed the share of the time, as happens where epochs take a millisecond. A
-    resumed run replaces its earlier lines from the epoch at which it resumes.
+    every layer, except what control could reach. Training stays the same. An epoch is skipped if
+    its diagnosis would exceed the share of the time, as happens where epochs take a millisecond:
+    the first time this is said on standard error, and ``skipped`` lists these epochs. A resumed
+    run replaces its earlier lines from the epoch at which it resumes.
 
     Args:
         model: the model in training
@@ -44,14 +52,15 @@ class Watch:
         folder: folder of the files
         every: number of epochs between two diagnoses; the first epoch is always diagnosed
         share: maximum time of the diagnoses, as a share of the time of training
-        tensorboard: also write event files with a curve for each layer and heat maps; needs the
-            extra ``tensorboard``
+        loggers: each logs :meth:`Diagnosis.scalars`; the caller closes them
+        tensorboard: also write event files with the same curves and heat maps; needs the extra
+            ``tensorboard``
         layers: as for :func:`~graphsct.diagnose`
         graph: as for :func:`~graphsct.diagnose`
         call: as for :func:`~graphsct.diagnose`
 
     Example:
-        >>> import math, tempfile
+        >>> import tempfile
         >>> from graphsct import datasets, fit, nn
         >>> from graphsct.training import TrainConfig
         >>> data, model = datasets.demo(), nn.GCN(16, 8, 3, num_layers=4)
@@ -70,25 +79,31 @@ class Watch:
         *,
         every: int = 50,
         share: float = 0.08,
+        loggers: Sequence[Logger] = (),
         tensorboard: bool = False,
         layers: Sequence[str] | None = None,
         graph: Graph | None = None,
         call: Call | None = None,
     ) -> None:
-        if tensorboard:
-            require("tensorboard", "tensorboard")
-            require("torch.utils.tensorboard", "tensorboard")  # takes a second, but not of training
+        if every < 1:
+            raise TrainingError(f"every is {every}, expected 1 epoch or more")
         self.model, self.data, self.call = model, as_one_graph(data), call
         self.path = Path(folder) / _LINES
-        self.every, self.share = every, share
+        self.every, self.share, self.loggers = every, share, list(loggers)
+        self._board: TensorBoard | None = None
+        if tensorboard:
+            self._board = TensorBoard(self.path.parent / "layers")
+            self.loggers.append(self._board)
+            require("torch.utils.tensorboard", "tensorboard")  # takes a second, but not of training
         self.graph = measured_graph(self.data) if graph is None else graph
         with undisturbed(model):
             run = prepare(model, self.data, call)
             self.layers = find_layers(model, run, self.graph.num_nodes, layers)
-        self._tensorboard = tensorboard
-        self._writer: Any = None
+        #: The epochs that were due and not diagnosed, because there was no time.
+        self.skipped: list[int] = []
         self._lines: list[str] | None = None
-        self._answer: tuple[int, bool] = (0, False)
+        self._asked: int | None = None  # the epoch of the last answer
+        self._answer = False
         self._started: float | None = None
         self._looked = self._took = 0.0  # seconds, in all and the last time
 
@@ -96,26 +111,22 @@ class Watch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        if self._board is not None:
+            self._board.close()
 
     def looks(self, record: Epoch) -> bool:
         """Whether this epoch will be diagnosed; the model must hold its weights then."""
-        if record.epoch != self._answer[0]:
-            due = self._started is None or record.epoch % self.every == 0
-            self._answer = record.epoch, due and self._affordable()
-        return self._answer[1]
-
-    def _affordable(self) -> bool:
-        if self._started is None:
-            return True
-        training = time.perf_counter() - self._started - self._looked
-        return self._looked + self._took <= self.share * training
+        return self._looks(record.epoch)
 
     def __call__(self, record: Epoch) -> None:
-        """Diagnose the model, if the epoch is due and there is time."""
-        if not self.looks(record):
-            return
+        """Take an epoch of :func:`~graphsct.fit`."""
+        self.step(record.epoch)
+
+    def step(self, epoch: int) -> Diagnosis | None:
+        """Diagnose the model, if the epoch is due and there is time; ``None`` if not."""
+        if not self._looks(epoch):
+            return None
+        self._answer = False  # an epoch is diagnosed once
         start = time.perf_counter()
         self._started = self._started or start
         found = diagnose(
@@ -126,11 +137,34 @@ class Watch:
             call=self.call,
             reach=False,
         )
-        self._write(record.epoch, found)
-        if self._tensorboard:
-            self._draw(record.epoch, found)
+        self._write(epoch, found)
+        self._log(epoch, found)
         self._took = time.perf_counter() - start
         self._looked += self._took
+        return found
+
+    def _looks(self, epoch: int) -> bool:
+        if epoch != self._asked:
+            due = self._started is None or epoch % self.every == 0
+            self._asked, self._answer = epoch, due and self._affordable()
+            if due and not self._answer:
+                self._skip(epoch)
+        return self._answer
+
+    def _affordable(self) -> bool:
+        if self._started is None or self.share == math.inf:
+            return True
+        training = time.perf_counter() - self._started - self._looked
+        return self._looked + self._took <= self.share * training
+
+    def _skip(self, epoch: int) -> None:
+        if not self.skipped:
+            print(
+                f"epoch {epoch} is not diagnosed: that would take more than {self.share:.0%} of "
+                "the training time; Watch.skipped lists all such epochs, share=math.inf skips none",
+                file=sys.stderr,
+            )
+        self.skipped.append(epoch)
 
     def _write(self, epoch: int, found: Diagnosis) -> None:
         if self._lines is None:
@@ -142,25 +176,11 @@ class Watch:
         with replacing(self.path) as temporary:
             temporary.write_text("".join(self._lines), encoding="utf-8")
 
-    def _draw(self, epoch: int, found: Diagnosis) -> None:
-        if self._writer is None:
-            from torch.utils.tensorboard import SummaryWriter
-
-            folder = self.path.parent / "layers"
-            self._writer = SummaryWriter(os.fspath(folder), purge_step=epoch)
-        for number, layer in enumerate(found.layers, 1):
-            curves = {
-                "smoothness": layer.quartiles[1] if layer.quartiles else None,
-                "dead": len(layer.dead) / layer.channels,
-                "rank": layer.effective_rank,
-                "contrast": layer.contrast,
-                "norm": layer.norm,
-                "gradient": layer.gradient_norm,
-            }
-            for name, value in curves.items():
-                if value is not None:
-                    self._writer.add_scalar(f"{name}/{number:02d} {layer.name}", value, epoch)
-        self._writer.add_image("smoothness", heat_map(found), epoch, dataformats="HWC")
+    def _log(self, epoch: int, found: Diagnosis) -> None:
+        for logger in self.loggers:
+            logger.log(found.scalars(), epoch)
+        if self._board is not None:
+            self._board.log_image("smoothness", heat_map(found), epoch)
 
 
 def heat_map(found: Diagnosis) -> npt.NDArray[np.uint8]:

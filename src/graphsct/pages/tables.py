@@ -17,6 +17,7 @@ __all__ = ["Column", "Field", "Table"]
 Row = TypeVar("Row", bound="DataclassInstance")
 
 _STYLES = {"better": "green", "worse": "red", "missing": "dim"}
+_WIDEST = 1000  # letters of a line
 _TITLE = 11  # letters of a title on the terminal, if its column is not wider
 
 
@@ -44,7 +45,7 @@ class Column(Generic[Row]):
     """How one column shows a row.
 
     Args:
-        title: its heading
+        title: its heading, which a hyphen and a newline divide on the terminal only
         show: a template with attributes of the row, such as ``"{ours:.1f} ± {std:.1f}"``; several,
             of which the first with all values known is used; or a function of the row
         right: whether to align to the right, as numbers
@@ -61,6 +62,11 @@ class Column(Generic[Row]):
     title: str
     show: str | tuple[str, ...] | Callable[[Row], str | Field]
     right: bool = True
+
+    @property
+    def heading(self) -> str:
+        """The title on one line."""
+        return self.title.replace("-\n", "")
 
     def field(self, row: Row) -> Field:
         """Return the cell of a row, which is empty if no template fits."""
@@ -145,12 +151,28 @@ class Table(Generic[Row]):
     def to_markdown(self, level: int = 2) -> str:
         """Return the table under a heading, its notes as a list, then its parts."""
         lines = [f"{'#' * level} {self.title}", ""]
-        lines.append(_line([column.title for column in self.columns]))
+        lines.append(_line([column.heading for column in self.columns]))
         lines.append(_line(["---:" if column.right else "---" for column in self.columns]))
         lines += [_line([each.text for each in row]) for row in self.fields()]
         lines += ["", *(f"- {note.removeprefix('* ')}" for note in self.notes)]
         parts = [part.to_markdown(level + 1) for part in self.parts]
         return "\n\n".join(["\n".join(lines).rstrip(), *parts])
+
+    def _repr_html_(self) -> str:
+        from graphsct.pages import render
+
+        own = render("notebook.html", title=self.title, lines=(), table=self)
+        return "\n".join([own, *(part._repr_html_() for part in self.parts)])
+
+    def __str__(self) -> str:
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(width=_WIDEST, color_system=None)
+        with console.capture() as capture:
+            console.print(Text(self.title), self.to_rich(), *map(Text, self.notes), sep="\n")
+        own = "\n".join(line.rstrip() for line in capture.get().splitlines())
+        return "\n\n".join([own, *map(str, self.parts)])
 
     def to_rich(self) -> Grid:
         """Return columns and rows for the terminal, without title, notes and parts."""

@@ -2,6 +2,7 @@
 
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.fit import fit
+from graphsct.training.loggers import Logger, MLflow, WeightsAndBiases
 from graphsct.training.many import fit_many
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.precision import PRECISIONS
@@ -14,6 +15,8 @@ __all__ = [
     "METRICS",
     "PRECISIONS",
     "Epoch",
+    "Logger",
+    "MLflow",
     "Metric",
     "ModelConfig",
     "Results",
@@ -21,6 +24,7 @@ __all__ = [
     "Selection",
     "TensorBoard",
     "TrainConfig",
+    "WeightsAndBiases",
     "build_seeds",
     "fit",
     "fit_many",

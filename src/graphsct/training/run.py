@@ -38,7 +38,8 @@ class Epoch(NamedTuple):
 class Run(Record, strict=True, leave_out=("history",)):
     """A finished or interrupted run. Only ``test_score`` depends on the test nodes.
 
-    As plain values it has no history, which is large; give it to :meth:`from_dict` with the rest.
+    As plain values it has no history, which is large; give it to :meth:`from_dict` with the rest,
+    or the run read has none.
 
     Args:
         test_score: the metric of the test nodes at the best epoch
@@ -65,7 +66,7 @@ class Run(Record, strict=True, leave_out=("history",)):
     interrupted: bool
     versions: dict[str, Any]
     config: TrainConfig
-    history: tuple[Epoch, ...]
+    history: tuple[Epoch, ...] = ()
     backend: str | None = None
     metric: str = "accuracy"
 

@@ -1,21 +1,25 @@
-"""Training curves for TensorBoard."""
+"""Curves for TensorBoard."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from graphsct.extras import require
-from graphsct.training.run import Epoch
+from graphsct.training.loggers import EpochLogger
 
 __all__ = ["TensorBoard"]
 
 
-class TensorBoard:
-    """A callback and context that writes the losses and accuracies of every epoch.
+class TensorBoard(EpochLogger):
+    """Logs to event files of TensorBoard.
 
-    It needs the extra ``tensorboard``. A resumed run replaces its earlier events from the
-    epoch at which it resumes.
+    It needs the extra ``tensorboard``. A resumed run replaces its earlier events from the step at
+    which it resumes.
 
     Args:
         folder: where the event files go
@@ -26,19 +30,23 @@ class TensorBoard:
         self.folder = folder
         self._writer: Any = None
 
-    def __enter__(self) -> Self:
-        return self
+    def log(self, scalars: Mapping[str, float], step: int) -> None:
+        """Log the numbers of one step."""
+        for name, value in scalars.items():
+            self._open(step).add_scalar(name, value, step)
 
-    def __exit__(self, *error: object) -> None:
+    def log_image(self, name: str, image: npt.NDArray[np.uint8], step: int) -> None:
+        """Log an image; shape: ``(height, width, 3)``."""
+        self._open(step).add_image(name, image, step, dataformats="HWC")
+
+    def close(self) -> None:
+        """Finish the files."""
         if self._writer is not None:
             self._writer.close()
 
-    def __call__(self, record: Epoch) -> None:
-        """Write an epoch."""
+    def _open(self, step: int) -> Any:
         if self._writer is None:
             from torch.utils.tensorboard import SummaryWriter  # takes a second
 
-            self._writer = SummaryWriter(os.fspath(self.folder), purge_step=record.epoch)
-        for name, value in list(record._asdict().items())[1:]:
-            part, kind = name.split("_")
-            self._writer.add_scalar(f"{kind}/{part}", value, record.epoch)
+            self._writer = SummaryWriter(os.fspath(self.folder), purge_step=step)
+        return self._writer
