@@ -10,7 +10,7 @@ from torch import Tensor
 from graphsct.errors import GraphError
 from graphsct.graph import Graph, kernels
 
-__all__ = ["check_finite", "check_matrix", "moderate", "norm", "rough_part"]
+__all__ = ["check_finite", "check_matrix", "moderate", "norm", "rough_part", "unit_rows"]
 
 
 def rough_part(x: Tensor, graph: Graph) -> Tensor:
@@ -22,6 +22,14 @@ def rough_part(x: Tensor, graph: Graph) -> Tensor:
 def norm(x: Tensor) -> Tensor:
     """The Frobenius norm; shapes: ``(n, d) -> ()``."""
     return kernels.column_norm(x.reshape(-1, 1)).squeeze(0)
+
+
+def unit_rows(x: Tensor) -> Tensor:
+    """The direction of each node's features, zero if they are all zero; ``(n, d) -> (n, d)``."""
+    if not x.numel():
+        return x
+    length = check_finite(kernels.column_norm(x.t()), x)
+    return x / torch.where(length > 0, length, 1).unsqueeze(1)
 
 
 def moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
