@@ -33,7 +33,7 @@ class Axiom(Enum):
     TRIANGLE_INEQUALITY = r"f(X + Y) <= f(X) + f(Y)"
 
 
-#: The measures by name, each with the axioms that hold for it. A shared test proves that these
+#: The measures by name, each with the axioms that hold for it. A shared test checks that these
 #: hold, and finds a counterexample to every other.
 MEASURES: dict[str, tuple[Callable[..., object], frozenset[Axiom]]] = {}
 

@@ -30,7 +30,7 @@ def mean_average_distance(x: Tensor, graph: Graph, *, batch: Tensor | None = Non
     <https://arxiv.org/abs/1909.03211>`_); shapes: ``(n, d) -> ()``.
 
     .. math::
-        \frac1n \sum_i \frac1{|\mathcal N_i|} \sum_{j \in \mathcal N_i} \Big( 1 -
+        \frac{1}{n} \sum_i \frac{1}{|\mathcal N_i|} \sum_{j \in \mathcal N_i} \Big( 1 -
         \frac{\mathbf x_i \cdot \mathbf x_j}{\|\mathbf x_i\| \, \|\mathbf x_j\|} \Big)
 
     It lies in :math:`[0, 2]`. Isolated nodes are left out; without edges it is 0. Weights and

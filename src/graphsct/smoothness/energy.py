@@ -48,10 +48,10 @@ def dirichlet_energy(
     :math:`\tilde a_{ij}` and :math:`d_i` the augmented adjacency and degrees, the energies are
 
     .. math::
-        \frac12 \sum_{ij} \tilde a_{ij} \Big\| \frac{\mathbf x_i}{\sqrt{d_i}} -
+        \frac{1}{2} \sum_{ij} \tilde a_{ij} \Big\| \frac{\mathbf x_i}{\sqrt{d_i}} -
         \frac{\mathbf x_j}{\sqrt{d_j}} \Big\|^2, \qquad
-        \frac12 \sum_{ij} \frac{\tilde a_{ij}}{d_i} \|\mathbf x_i - \mathbf x_j\|^2, \qquad
-        \frac12 \sum_{ij} \tilde a_{ij} \|\mathbf x_i - \mathbf x_j\|^2
+        \frac{1}{2} \sum_{ij} \frac{\tilde a_{ij}}{d_i} \|\mathbf x_i - \mathbf x_j\|^2, \qquad
+        \frac{1}{2} \sum_{ij} \tilde a_{ij} \|\mathbf x_i - \mathbf x_j\|^2
 
     for ``"symmetric"``, ``"random_walk"`` and ``"combinatorial"``. The first is zero on the
     eigenspace, the others on features that are constant on each component. The second is not

@@ -28,8 +28,8 @@ def group_distance_ratio(x: Tensor, y: Tensor) -> Tensor:
     <https://arxiv.org/abs/2006.06972>`_); shapes: ``(n, d), (n,) -> ()``.
 
     .. math::
-        \frac{\frac1{(C-1)^2} \sum_{i \ne j} \overline{\|\mathbf x_v - \mathbf x_w\|}_{v \in i, w
-        \in j}}{\frac1C \sum_i \overline{\|\mathbf x_v - \mathbf x_w\|}_{v, w \in i}}
+        \frac{\frac{1}{(C-1)^2} \sum_{i \ne j} \overline{\|\mathbf x_v - \mathbf x_w\|}_{v \in i, w
+        \in j}}{\frac{1}{C} \sum_i \overline{\|\mathbf x_v - \mathbf x_w\|}_{v, w \in i}}
 
     where the bar is the mean over all pairs, so the time grows with :math:`n^2`. It is about
     :math:`C / (C - 1)` for large classes that cannot be told apart, infinite if each class is one

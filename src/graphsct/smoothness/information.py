@@ -36,8 +36,8 @@ def instance_information_gain(x: Tensor, *, batch: Tensor | None = None) -> Tens
     2017 <https://arxiv.org/abs/1706.02419>`_:
 
     .. math::
-        -\frac1n \sum_i \log_2 \frac1n \sum_j \exp \Big( -\frac{\|\mathbf u_i - \mathbf u_j\|^2}{8
-        \sigma^2} \Big)
+        -\frac{1}{n} \sum_i \log_2 \frac{1}{n} \sum_j
+        \exp \Big( -\frac{\|\mathbf u_i - \mathbf u_j\|^2}{8 \sigma^2} \Big)
 
     It lies between 0, if all nodes point the same way, and :math:`\log_2 n`; the time grows with
     :math:`n^2`. The noise, the rows and the bound are those of the authors' code, which however

@@ -31,7 +31,7 @@ def _random_walk(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
 
 
 def walk_energy(x: Tensor, graph: Graph, weight: Tensor, inner: Inner) -> Tensor:
-    r"""The squared differences of one step of a random walk, :math:`\frac12 \sum_{ij}
+    r"""The squared differences of one step of a random walk, :math:`\frac{1}{2} \sum_{ij}
     \frac{w_{ij}}{\sum_k w_{ik}} \|\mathbf x_i - \mathbf x_j\|^2`.
 
     Args:
