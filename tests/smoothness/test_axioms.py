@@ -1,7 +1,7 @@
 """The axioms that the measures list, and no others, on every graph of the zoo and many features."""
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zoo import ZOO, Case
 
-from graphsct import Graph, smoothness
+from graphsct import smoothness
 from graphsct.smoothness import MEASURES, Axiom
 
 GRAPHS = {name: case.graph() for name, case in ZOO.items()}
@@ -39,7 +39,6 @@ class Sample:
     width: int
     factor: float
     kind: str
-    graph: Graph = field(init=False)
 
     def __post_init__(self):
         self.case, self.graph = ZOO[self.name], GRAPHS[self.name]

@@ -18,8 +18,8 @@ def test_known_angles():
 
 
 def test_it_is_the_mean_of_the_means_and_not_of_the_edges():
-    x = torch.eye(8, 2, dtype=torch.float64)  # the leaf 1 points another way, all others are zero
-    x[2:, 0] = 1
+    x = torch.eye(8, 2, dtype=torch.float64)
+    x[2:, 0] = 1  # as the centre; the leaf 1 points another way
     expected = (1 / 7 + 1) / 8
     assert mean_average_distance(x, ZOO["star"].graph()).item() == pytest.approx(expected)
 

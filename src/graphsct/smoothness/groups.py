@@ -31,7 +31,7 @@ def group_distance_ratio(x: Tensor, y: Tensor) -> Tensor:
         \frac{\frac{1}{(C-1)^2} \sum_{i \ne j} \overline{\|\mathbf x_v - \mathbf x_w\|}_{v \in i, w
         \in j}}{\frac{1}{C} \sum_i \overline{\|\mathbf x_v - \mathbf x_w\|}_{v, w \in i}}
 
-    where the bar is the mean over all pairs, so the time grows with :math:`n^2`. It is about
+    where the bar is the mean over all pairs, so time and memory grow with :math:`n^2`. It is about
     :math:`C / (C - 1)` for large classes that cannot be told apart, infinite if each class is one
     point, and 1 if all nodes are equal, as in the authors' code. The function of this name in
     PyTorch Geometric takes the mean over all nodes of other classes instead of the sum over
@@ -54,8 +54,10 @@ def group_distance_ratio(x: Tensor, y: Tensor) -> Tensor:
     member = torch.nn.functional.one_hot(y, count).to(x.dtype)
     member = member / member.sum(0)
     exact = "donot_use_mm_for_euclid_dist"
-    rows = [torch.cdist(scaled[y == i], scaled, compute_mode=exact) for i in range(count)]
-    mean = torch.stack([distance.mean(0) @ member for distance in rows])
+    groups = (scaled[y == i] for i in range(count))
+    mean = torch.stack(
+        [torch.cdist(group, scaled, compute_mode=exact).mean(0) @ member for group in groups]
+    )
     inside = mean.trace() / count
     between = (mean.sum() - mean.trace()) / (count - 1) ** 2
     equal = between <= size * torch.finfo(x.dtype).eps  # and so is what is inside, up to rounding

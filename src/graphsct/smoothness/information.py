@@ -39,8 +39,8 @@ def instance_information_gain(x: Tensor, *, batch: Tensor | None = None) -> Tens
         -\frac{1}{n} \sum_i \log_2 \frac{1}{n} \sum_j
         \exp \Big( -\frac{\|\mathbf u_i - \mathbf u_j\|^2}{8 \sigma^2} \Big)
 
-    It lies between 0, if all nodes point the same way, and :math:`\log_2 n`; the time grows with
-    :math:`n^2`. The noise, the rows and the bound are those of the authors' code, which however
+    It lies between 0, if all nodes point the same way, and :math:`\log_2 n`; time and memory grow
+    with :math:`n^2`. The noise, the rows and the bound are those of the authors' code, which however
     knows only the largest dimension of the features of each node, and so has no gradient.
     """
     if not check_matrix(x).numel():

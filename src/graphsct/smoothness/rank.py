@@ -52,8 +52,8 @@ def numerical_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     norm below (`Rudelson and Vershynin, 2007 <https://arxiv.org/abs/math/0503442>`_); shapes:
     ``(n, d) -> ()``.
 
-    It lies between 1 and the rank, is at most a little above 1 as soon as one direction dominates,
-    and is 0 for features that are all zero.
+    It lies between 1 and the rank, near 1 as soon as one direction dominates; it is 0 for features
+    that are all zero.
     """
     x = check_matrix(x)
     if not x.numel():
