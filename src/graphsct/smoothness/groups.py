@@ -7,7 +7,7 @@ from torch import Tensor
 
 from graphsct.errors import GraphError
 from graphsct.smoothness.axioms import Axiom, satisfies
-from graphsct.smoothness.features import check_finite, check_matrix, moderate, norm
+from graphsct.smoothness.features import check_finite, check_labels, check_matrix, moderate, norm
 
 __all__ = ["group_distance_ratio"]
 
@@ -42,10 +42,7 @@ def group_distance_ratio(x: Tensor, y: Tensor) -> Tensor:
         y: the class of each node, at least two of them; shape: ``(n,)``
     """
     x = check_matrix(x)
-    if not isinstance(y, Tensor) or y.dtype != torch.long or y.shape != x.shape[:1]:
-        what = f"{y.dtype} {tuple(y.shape)}" if isinstance(y, Tensor) else repr(y)
-        raise GraphError(f"y is {what}, expected a torch.int64 tensor ({len(x)},)")
-    classes, y = torch.unique(y, return_inverse=True)
+    classes, y = torch.unique(check_labels(y, "y", x), return_inverse=True)
     count = len(classes)
     if count < 2:
         raise GraphError(f"y has {count} class, expected two or more; pass all nodes with classes")

@@ -40,8 +40,8 @@ def instance_information_gain(x: Tensor, *, batch: Tensor | None = None) -> Tens
         \exp \Big( -\frac{\|\mathbf u_i - \mathbf u_j\|^2}{8 \sigma^2} \Big)
 
     It lies between 0, if all nodes point the same way, and :math:`\log_2 n`; time and memory grow
-    with :math:`n^2`. The noise, the rows and the bound are those of the authors' code, which however
-    knows only the largest dimension of the features of each node, and so has no gradient.
+    with :math:`n^2`. The noise, the rows and the bound are those of the authors' code, which,
+    however, reduces the features of a node to the number of the largest, and so has no gradient.
     """
     if not check_matrix(x).numel():
         return x.sum()
@@ -50,4 +50,4 @@ def instance_information_gain(x: Tensor, *, batch: Tensor | None = None) -> Tens
     square = offset.square().sum(1)
     distance = (square.unsqueeze(1) + square - 2 * offset @ offset.t()).clamp_min(0)
     kernel = torch.logsumexp(-distance / (8 * _VARIANCE), 1) - math.log(len(x))
-    return -kernel.mean() / math.log(2)
+    return (-kernel.mean() / math.log(2)).clamp_min(0)

@@ -13,6 +13,7 @@ from torch import Tensor
 from graphsct.errors import GraphError
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
+from graphsct.smoothness.features import check_labels
 
 __all__ = ["per_graph"]
 
@@ -51,12 +52,9 @@ def per_graph(measure: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return call
 
 
-def _nodes(batch: Any, x: Tensor) -> list[Tensor]:
+def _nodes(batch: Tensor, x: Tensor) -> list[Tensor]:
     """The nodes of each graph of a batch."""
-    if not isinstance(batch, Tensor) or batch.dtype != torch.long or batch.shape != x.shape[:1]:
-        what = f"{batch.dtype} {tuple(batch.shape)}" if isinstance(batch, Tensor) else repr(batch)
-        raise GraphError(f"batch is {what}, expected a torch.int64 tensor ({len(x)},)")
-    if len(batch) and int(batch.min()) < 0:
+    if len(check_labels(batch, "batch", x)) and int(batch.min()) < 0:
         raise GraphError(f"batch has a graph {int(batch.min())}, expected numbers from 0")
     sizes = torch.bincount(batch).tolist()
     if not sizes or not all(sizes):
