@@ -36,8 +36,40 @@ class Dense:
     def distance_to_eigenspace(self, x):
         return (x - self.P @ x).square().sum().sqrt()
 
-    def dirichlet_energy(self, x):
-        return torch.trace(x.T @ self.L @ x)
+    def laplacian(self, name):
+        """The matrix of an energy; that of the random walk has its symmetric weights."""
+        step = self.adjacency / self.degree[:, None]
+        weight = {"combinatorial": self.adjacency, "random_walk": (step + step.T) / 2}
+        return self.L if name == "symmetric" else weight[name].sum(1).diag() - weight[name]
+
+    def dirichlet_energy(self, x, laplacian="symmetric"):
+        return torch.trace(x.T @ self.laplacian(laplacian) @ x)
+
+    def rayleigh_quotient(self, x, laplacian="symmetric"):
+        return (x.T @ self.laplacian(laplacian) @ x).diag() / x.square().sum(0)
+
+    def mean_average_distance(self, x):
+        cosine = torch.nn.functional.cosine_similarity(x[:, None], x[None], dim=2)
+        edges = (self.adjacency > 0) & ~torch.eye(len(x), dtype=torch.bool)
+        rows = [(1 - cosine[i])[edges[i]].mean() for i in range(len(x)) if edges[i].any()]
+        return torch.stack(rows).mean() if rows else 0 * x.sum()
+
+    def effective_rank(self, x):
+        share = torch.linalg.svdvals(x) / torch.linalg.svdvals(x).sum()
+        return (-share * share.log()).sum().exp()
+
+    def numerical_rank(self, x):
+        return x.square().sum() / torch.linalg.eigvalsh(x @ x.T)[-1]
+
+    def over_correlation(self, x):
+        if len(x) == 1:
+            return 0 * x.sum()
+        return torch.corrcoef(x.T).abs()[~torch.eye(x.shape[1], dtype=torch.bool)].mean()
+
+    def instance_information_gain(self, x):
+        unit = x / x.norm(dim=1, keepdim=True)
+        kernel = (-(unit[:, None] - unit[None]).square().sum(2) / 0.8).exp()
+        return -kernel.mean(1).log2().mean()
 
     def normalized_dirichlet_energy(self, x):
         return self.dirichlet_energy(x) / x.square().sum()

@@ -1,10 +1,16 @@
+import inspect
+
 import pytest
 import torch
 from zoo import ZOO
 
 from graphsct import GraphError, smoothness
+from graphsct.smoothness.features import unit_rows
 
-WITH_GRAPH = [f for f, _ in smoothness.MEASURES.values() if f is not smoothness.effective_rank]
+MEASURES = {name: measure for name, (measure, _) in smoothness.MEASURES.items()}
+TAKES = {name: inspect.signature(measure).parameters for name, measure in MEASURES.items()}
+WITH_GRAPH = [MEASURES[name] for name in MEASURES if "graph" in TAKES[name]]
+WITHOUT = [MEASURES[name] for name in MEASURES if not {"graph", "y"} & set(TAKES[name])]
 
 
 @pytest.mark.parametrize("measure", WITH_GRAPH)
@@ -29,15 +35,33 @@ def test_overflow_is_named():
 
 @pytest.mark.parametrize("bad", [[[1.0]], torch.ones(3), torch.ones(3, 2).long()])
 def test_bad_matrices_are_named(bad):
-    for measure in (smoothness.effective_rank, smoothness.dead_dimensions):
+    for measure in (*WITHOUT, smoothness.dead_dimensions):
         with pytest.raises(GraphError, match="expected a floating point tensor"):
             measure(bad)
     if not isinstance(bad, list):
         with pytest.raises(GraphError, match="expected a floating point tensor"):
             smoothness.contraction_bound(bad, ZOO["path"].graph())
-    with pytest.raises(GraphError, match="is nan"):
-        smoothness.effective_rank(torch.tensor([[torch.nan, 1.0]]))
-    with pytest.raises(GraphError, match=r"x\[0, 1\] is -inf"):
-        smoothness.effective_rank(torch.tensor([[1.0, -torch.inf]]))
     with pytest.raises(GraphError, match="is inf"):
         smoothness.contraction_bound(torch.tensor([[torch.inf, 1.0]]), ZOO["path"].graph())
+
+
+@pytest.mark.parametrize("measure", WITHOUT)
+def test_bad_entries_are_named_without_a_graph(measure):
+    with pytest.raises(GraphError, match=r"x\[0, 0\] is nan"):
+        measure(torch.tensor([[torch.nan, 1.0]]))
+    with pytest.raises(GraphError, match=r"x\[0, 1\] is -inf"):
+        measure(torch.tensor([[1.0, -torch.inf]]))
+
+
+@pytest.mark.parametrize("measure", WITHOUT)
+def test_no_features_have_the_value_zero(measure):
+    assert measure(torch.ones(4, 0)) == measure(torch.ones(0, 4)) == 0
+    assert measure(torch.zeros(4, 2)) == 0
+
+
+def test_unit_rows_have_length_one_or_zero():
+    x = torch.tensor([[3.0, 4.0], [0.0, 0.0], [1e-30, 0.0]], requires_grad=True)
+    rows = unit_rows(x)
+    assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0], [1, 0]]
+    rows[:2].sum().backward()
+    assert x.grad.isfinite().all()

@@ -10,7 +10,15 @@ from torch import Tensor
 from graphsct.errors import GraphError
 from graphsct.graph import Graph, kernels
 
-__all__ = ["check_finite", "check_matrix", "moderate", "norm", "rough_part"]
+__all__ = [
+    "check_finite",
+    "check_labels",
+    "check_matrix",
+    "moderate",
+    "norm",
+    "rough_part",
+    "unit_rows",
+]
 
 
 def rough_part(x: Tensor, graph: Graph) -> Tensor:
@@ -22,6 +30,14 @@ def rough_part(x: Tensor, graph: Graph) -> Tensor:
 def norm(x: Tensor) -> Tensor:
     """The Frobenius norm; shapes: ``(n, d) -> ()``."""
     return kernels.column_norm(x.reshape(-1, 1)).squeeze(0)
+
+
+def unit_rows(x: Tensor) -> Tensor:
+    """The direction of each node's features, zero if they are all zero; ``(n, d) -> (n, d)``."""
+    if not x.numel():
+        return x
+    length = check_finite(kernels.column_norm(x.t()), x)
+    return x / torch.where(length > 0, length, 1).unsqueeze(1)
 
 
 def moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
@@ -43,6 +59,17 @@ def check_matrix(x: Tensor) -> Tensor:
         what = f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
         raise GraphError(f"features are {what}, expected a floating point tensor (n, d)")
     return x
+
+
+def check_labels(labels: Tensor, name: str, x: Tensor) -> Tensor:
+    """Return ``labels`` if they are one whole number per row of ``x``."""
+    if not isinstance(labels, Tensor):
+        what = repr(labels)
+    elif labels.dtype != torch.long or labels.shape != x.shape[:1]:
+        what = f"{labels.dtype} {tuple(labels.shape)}"
+    else:
+        return labels
+    raise GraphError(f"{name} is {what}, expected a torch.int64 tensor ({len(x)},)")
 
 
 def check_finite(value: Tensor, x: Tensor) -> Tensor:

@@ -8,12 +8,20 @@ from torch import Tensor
 from graphsct.graph import Graph, kernels
 from graphsct.smoothness.axioms import Axiom, satisfies
 from graphsct.smoothness.features import check_finite, check_matrix, moderate
+from graphsct.smoothness.per_graph import per_graph
 
 __all__ = ["dead_dimensions", "normalized_smoothness"]
 
 
-@satisfies(Axiom.NON_NEGATIVE, Axiom.ONE_IF_SMOOTH, Axiom.SCALE_INVARIANT)
-def normalized_smoothness(x: Tensor, graph: Graph) -> Tensor:
+@satisfies(
+    Axiom.NON_NEGATIVE,
+    Axiom.ONE_IF_SMOOTH,
+    Axiom.SCALE_INVARIANT,
+    Axiom.PERMUTATION_INVARIANT,
+    Axiom.COPY_INVARIANT,
+)
+@per_graph
+def normalized_smoothness(x: Tensor, graph: Graph, *, batch: Tensor | None = None) -> Tensor:
     r"""Share of each feature dimension that is smooth, :math:`s(\mathbf x^{(j)}) = \|\mathbf
     x^{(j)}_{\mathcal M}\| / \|\mathbf x^{(j)}\|` in :math:`[0, 1]` (Definition 4.1); shapes:
     ``(n, d) -> (d,)``.

@@ -1,0 +1,62 @@
+r"""Squared differences of features along edges, weighted as each Laplacian in use weighs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from graphsct.graph import Graph, kernels
+from graphsct.smoothness.features import rough_part
+
+__all__ = ["LAPLACIANS", "walk_energy"]
+
+#: The inner product of two ``(n, d)`` matrices, as a whole or of each column.
+Inner = Callable[[Tensor, Tensor], Tensor]
+
+
+def _symmetric(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
+    # The smooth part has no energy, and its rounding errors would hide the energy of the rest.
+    rough = rough_part(x, graph)
+    return inner(rough, rough) - inner(rough, graph.propagate(rough))
+
+
+def _combinatorial(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
+    return _symmetric(x * graph.degree.sqrt().unsqueeze(1), graph, inner)
+
+
+def _random_walk(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
+    return walk_energy(x, graph, graph.entry_weights, inner)
+
+
+def walk_energy(x: Tensor, graph: Graph, weight: Tensor, inner: Inner) -> Tensor:
+    r"""The squared differences of one step of a random walk, :math:`\frac{1}{2} \sum_{ij}
+    \frac{w_{ij}}{\sum_k w_{ik}} \|\mathbf x_i - \mathbf x_j\|^2`.
+
+    Args:
+        x: shape: ``(n, d)``
+        graph: the graph
+        weight: symmetric weights of the entries of ``graph.matrix``; shape: ``(num_entries,)``
+        inner: the inner product of two ``(n, d)`` matrices, as a whole or of each column
+    """
+    # Differences remain without the constant of each component, and rounding errors do not.
+    root = graph.degree.sqrt().unsqueeze(1)
+    x = rough_part(x * root, graph) / root
+    starts, columns = graph.matrix.crow_indices(), graph.matrix.col_indices()
+    matrix = torch.sparse_csr_tensor(
+        starts, columns, weight, size=graph.matrix.shape, check_invariants=False
+    )
+    total = kernels.propagate(matrix, torch.ones_like(root))
+    leave = torch.where(total > 0, 1 / total, 0)
+    arrive = kernels.propagate(matrix, leave)
+    both = leave * total + arrive
+    return inner(x, both * x) / 2 - inner(leave * x, kernels.propagate(matrix, x))
+
+
+#: The energy of features by the name of a Laplacian, given features, graph and inner product.
+LAPLACIANS: dict[str, Callable[[Tensor, Graph, Inner], Tensor]] = {
+    "symmetric": _symmetric,
+    "random_walk": _random_walk,
+    "combinatorial": _combinatorial,
+}
