@@ -6,6 +6,7 @@ full, along a handful of classes they are not, which makes softmax ten times as 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ _aten = torch.ops.aten
 Measure = Callable[[Tensor, Tensor], Tensor]
 
 
-class Loss(Node):
+class Loss(Node, ABC):
     """The loss of k runs, from the features before the last linear layer.
 
     Args:
@@ -60,17 +61,17 @@ class Loss(Node):
         own = torch.stack([getattr(split, part)[rows] for split in splits])
         self._prepare(own.to(self._dtype).unsqueeze(1))
 
+    @abstractmethod
     def _prepare(self, own: Tensor) -> None:
         """Prepare the loss of some nodes; shape of ``own``: ``(k, 1, r)``, 1 for these nodes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _compare(self, do: Program) -> None:
         """Add the calls from scores to the loss."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _differentiate(self, do: Program) -> None:
         """Add the calls that put the gradient of the scores in the place of the scores."""
-        raise NotImplementedError
 
     def keeps(self, x: Node) -> bool:
         """For the gradient of the weight."""
