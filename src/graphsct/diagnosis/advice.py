@@ -1,14 +1,22 @@
-"""Advice against findings, each with the line of code to change."""
+"""Advice against findings: only what can be done to this model, with the evidence for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
+from torch import nn
+
+from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.verdict import Finding
+from graphsct.nn import GCN, Model, SmoothnessControl
 from graphsct.records import Record
 
-__all__ = ["ADVICE", "Advice", "advise", "sound_depth"]
+__all__ = ["Advice", "Patient", "advise", "sound_depth"]
 
 
 @dataclass(frozen=True)
@@ -19,86 +27,155 @@ class Advice(Record):
         name: short name
         change: line of code to change
         why: reason in one line
+        evidence: what it gained where it was measured
     """
 
     name: str
     change: str
     why: str
+    evidence: str
 
 
-#: By name; ``{depth}``, ``{layers}`` and ``{control}`` are filled in.
-ADVICE = {
-    advice.name: advice
-    for advice in (
-        Advice(
-            "identity",
-            'GCN(..., init="identity"), or torch.nn.init.eye_(conv.lin.weight) for square weights',
-            "a deep stack starts as plain propagation and neither shrinks nor mixes its features",
-        ),
-        Advice(
-            "residual",
-            "graphsct.nn.GCNII(in_channels, hidden_channels, out_channels, num_layers={layers})",
-            "every layer gets the first features again, so depth does not wear them away",
-        ),
-        Advice(
-            "control",
-            "conv = graphsct.nn.add_control(conv, {control})",
-            "a learnable shift inside the eigenspace moves the smoothness of each layer",
-        ),
-        Advice(
-            "shallower",
-            "num_layers={depth}",
-            "the layers up to there are in order; more than a handful rarely help a plain stack",
-        ),
-        Advice(
-            "no decay",
-            "weight_decay=0 for the convolutions (TrainConfig(conv_weight_decay=0))",
-            "decay shrinks the weights of every layer, and depth multiplies the effect",
-        ),
-    )
-}
-
-# Ordered by their effect where they were tried.
-_FOR = {
-    "dead": ("residual", "shallower", "no decay", "identity"),
-    "faded": ("residual", "shallower", "no decay", "identity"),
-    "over-smoothed": ("residual", "shallower", "identity", "control"),
-    "collapsed": ("residual", "shallower", "control"),
-    "vanishing gradient": ("residual", "shallower", "identity"),
-}
-
-
-def advise(
-    findings: Sequence[Finding], num_layers: int, num_components: int | None
-) -> tuple[Advice, ...]:
-    """Advice against these findings, that of the first finding first.
+@dataclass(frozen=True)
+class Patient:
+    """A model that advice is for.
 
     Args:
-        findings: the findings
-        num_layers: number of layers of the model
-        num_components: number of components of its graph, none if it has many graphs
-
-    Example:
-        >>> finding = Finding("over-smoothed", tuple(range(9, 17)), "...")
-        >>> [advice.change for advice in advise([finding], 16, 1)][1]
-        'num_layers=8'
+        model: the model
+        layers: its layers
+        findings: what is wrong with it
+        num_components: number of components of its graph, ``None`` if it has many graphs
     """
-    names = dict.fromkeys(name for finding in findings for name in _FOR[finding.kind])
-    depth = sound_depth(findings, num_layers)
-    pooled = f'"pooled", num_components={num_components}'
-    control = '"gated"' if num_components is None else pooled
-    fill = {"depth": depth, "layers": num_layers, "control": control}
-    return tuple(
-        Advice(name, ADVICE[name].change.format(**fill), ADVICE[name].why) for name in names
-    )
+
+    model: nn.Module
+    layers: Sequence[LayerReport]
+    findings: Sequence[Finding]
+    num_components: int | None
+
+    def parts(self) -> Iterator[tuple[str, nn.Module]]:
+        """The layers by their names."""
+        for name in dict.fromkeys(layer.name.split(" ")[0] for layer in self.layers):
+            yield name, self.model.get_submodule(name)
+
+
+def advise(patient: Patient) -> tuple[Advice, ...]:
+    """Advice for a model: what can be done to it and is not in place, the best evidence first."""
+    kinds = {finding.kind for finding in patient.findings}
+    found = []
+    for name, (fits, line, why) in _ADVICE.items():
+        change = line(patient) if kinds & fits else None
+        if change is not None:
+            found.append(Advice(name, change, why, _evidence(name)))
+    gains = {name: row["gain"] for name, row in _measured()["gains"].items()}
+    return tuple(sorted(found, key=lambda advice: -gains.get(advice.name, 0.0)))
 
 
 def sound_depth(findings: Sequence[Finding], num_layers: int) -> int:
-    """A sound depth: the layers before the first unhealthy one, at most half of all.
+    """A sound depth: the layers before the first one with a finding, at most half of all.
 
     Example:
         >>> sound_depth([Finding("dead", (6, 7, 8), "...")], 32)
         5
     """
-    sound = min((finding.layers[0] for finding in findings), default=1) - 1
+    firsts = [finding.layers[0] for finding in findings if finding.layers]
+    sound = min(firsts, default=1) - 1
     return sound if 2 <= sound <= num_layers // 2 else max(1, min(4, num_layers // 2))
+
+
+def _residual(patient: Patient) -> str | None:
+    if {layer.kind for layer in patient.layers} & {"GCN2Conv", "EnergeticConv", "APPNP"}:
+        return None
+    if isinstance(patient.model, GCN):
+        layers = len(patient.layers)
+        return f"graphsct.nn.GCNII(in_channels, hidden_channels, out_channels, num_layers={layers})"
+    if isinstance(patient.model, Model) or len(patient.layers) < 3:
+        return None
+    return "x = conv(x, edge_index).relu() + x  # between layers of equal width"
+
+
+def _shallower(patient: Patient) -> str | None:
+    layers = len(patient.layers)
+    return f"num_layers={sound_depth(patient.findings, layers)}" if layers > 2 else None
+
+
+def _identity(patient: Patient) -> str | None:
+    if isinstance(patient.model, Model):
+        starts = {getattr(part, "init", "identity") for _, part in patient.parts()}
+        return 'GCN(..., init="identity")' if starts - {"identity"} else None
+    names = [
+        f"{name}.{weights[0]}" if weights[0] else name
+        for name, part in patient.parts()
+        if len(weights := _square(part)) == 1
+    ]
+    if not names:
+        return None
+    return f'torch.nn.init.eye_(model.get_parameter("{names[0]}"))  # and {len(names) - 1} others'
+
+
+def _square(part: nn.Module) -> list[str]:
+    """The names of the matrices of a layer, if all of them are square."""
+    weights = {name: weight for name, weight in part.named_parameters() if weight.dim() == 2}
+    square = [name for name, weight in weights.items() if weight.shape[0] == weight.shape[1] > 1]
+    return square if len(square) == len(weights) else []
+
+
+def _control(patient: Patient) -> str | None:
+    if any(isinstance(part, SmoothnessControl) for part in patient.model.modules()):
+        return None
+    pooled = f'"pooled", num_components={patient.num_components}'
+    kind = '"gated"' if patient.num_components is None else pooled
+    return f"conv = graphsct.nn.add_control(conv, {kind})"
+
+
+def _longer(patient: Patient) -> str | None:
+    return None if any(f.layers for f in patient.findings) else "more epochs, learning_rate=0.01"
+
+
+_INSIDE = frozenset(
+    ("dead", "exploding", "faded", "over-smoothed", "collapsed", "vanishing gradient")
+)
+_ADVICE: dict[str, tuple[frozenset[str], Callable[[Patient], str | None], str]] = {
+    "residual": (
+        _INSIDE | {"worse than without edges"},
+        _residual,
+        "every layer gets earlier features again, so depth does not wear them away",
+    ),
+    "shallower": (
+        _INSIDE,
+        _shallower,
+        "the first layers are in order; more than a handful rarely help a plain stack",
+    ),
+    "identity": (
+        _INSIDE - {"collapsed"},
+        _identity,
+        "a deep stack starts as plain propagation and neither shrinks nor mixes its features",
+    ),
+    "control": (
+        frozenset(("over-smoothed", "collapsed")),
+        _control,
+        "a learnable shift inside the eigenspace moves the smoothness of each layer",
+    ),
+    "longer": (
+        frozenset(("underfits", "guesses", "one answer")),
+        _longer,
+        "nothing inside stops the gradient, so training may have been too short or too slow",
+    ),
+}
+
+
+@cache
+def _measured() -> dict[str, Any]:
+    """The gains that ``benchmarks/advice.py`` measured."""
+    text = files("graphsct.diagnosis").joinpath("gains.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _evidence(name: str) -> str:
+    row, on = _measured()["gains"].get(name), _measured()["on"]
+    if row is None:
+        return "not measured"
+    return (
+        f"{row['gain']:+.1f} points of test accuracy (95 % interval {row['low']:+.1f} to "
+        f"{row['high']:+.1f}, {row['models']} models) on {on}"
+    )

@@ -64,7 +64,7 @@ def _pair(name: str, template: str) -> Callable[[ChangeRow], str]:
 
 def _state(row: ChangeRow) -> Field:
     change, text = row.measures["state"], _pair("state", "{}")(row)
-    was, now = change.before == "healthy", change.after == "healthy"
+    was, now = change.before == "ok", change.after == "ok"
     if None in (change.before, change.after) or was == now:
         return Field(text)
     return Field(text, "better", "▲") if now else Field(text, "worse", "▼")

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from graphsct.datasets.graph_list import GraphList
-from graphsct.diagnosis.advice import advise
+from graphsct.datasets.targets import check_targets, labelled, num_outputs
+from graphsct.diagnosis.advice import Patient, advise
 from graphsct.diagnosis.calling import Call, prepare, undisturbed
 from graphsct.diagnosis.card import describe_graph
 from graphsct.diagnosis.diagnosis import Diagnosis
+from graphsct.diagnosis.influence import measure_influence
 from graphsct.diagnosis.layers import find_features, find_layers
-from graphsct.diagnosis.measure import Contrast, check_finite, measure
+from graphsct.diagnosis.measure import Contrast, check_finite, measure, measure_entry
 from graphsct.diagnosis.record import Layer, Recorder
-from graphsct.diagnosis.verdict import Thresholds, judge
-from graphsct.errors import DirectedGraphError, ModelError
+from graphsct.diagnosis.standing import Scores, Targets, measure_standing, score_without_edges
+from graphsct.diagnosis.verdict import Thresholds
+from graphsct.errors import DataError, DirectedGraphError, GraphsctError, ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
+from graphsct.training.data import read_split
 from graphsct.training.graphs import as_graphs, join
+from graphsct.training.objective import Objective
 
-__all__ = ["as_one_graph", "classified", "diagnose", "measured_graph"]
+#: A user's function of the output of a model and its data.
+Loss = Callable[[Any, Any], Tensor]
+
+__all__ = ["Loss", "as_one_graph", "classified", "diagnose", "measured_graph"]
 
 
 def diagnose(
@@ -34,13 +42,18 @@ def diagnose(
     layers: Sequence[str] | None = None,
     graph: Graph | None = None,
     call: Call | None = None,
+    loss: Loss | None = None,
+    split: int | None = None,
+    metric: str | None = None,
+    rival: bool | Scores = True,
+    influence: bool = True,
     thresholds: Thresholds | None = None,
     reach: bool = True,
 ) -> Diagnosis:
-    """Find out whether a model over-smooths, dies or gets no gradient, in which layer, and what
-    to try.
+    """Find out whether a model works, whether it over-smooths, dies or gets no gradient, in which
+    layer, and what to try.
 
-    The model runs twice forward and once backward, in evaluation mode. Its weights, its gradients,
+    The model runs a few times forward and backward, in evaluation mode. Its weights, its gradients,
     the mode of each of its parts and PyTorch's random numbers are left unchanged. If it is on
     another device than the data, a copy of it is diagnosed on theirs.
 
@@ -54,6 +67,14 @@ def diagnose(
         layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` gets them wrong
         graph: undirected graph to measure on; defaults to that of the data
         call: how to call the model, ``lambda model, data: model(...)``
+        loss: the value whose gradients are measured, ``lambda output, data: ...``, for an output
+            of any shape; defaults to the training loss
+        split: number of the split whose nodes the scores are of, if the data have several;
+            defaults to the first
+        metric: name of the metric of the scores; defaults to that of the data
+        rival: also train a network without edges, for a second or so, if there are labels; or its
+            scores, of :func:`~graphsct.diagnosis.score_without_edges`
+        influence: also measure how far the influence of nodes reaches
         thresholds: the limits of the verdicts
         reach: also compute the range of control in each layer, which takes the longest
 
@@ -66,9 +87,10 @@ def diagnose(
         >>> len(found.layers), [finding.kind for finding in found.findings]
         (24, ['over-smoothed', 'vanishing gradient'])
     """
-    data = as_one_graph(data)
+    own, data = data, as_one_graph(data)
     graph = measured_graph(data) if graph is None else graph
     model = _beside(data, model)
+    targets = _targets(own, split, metric)
     run = prepare(model, data, call)
     with undisturbed(model):
         names = find_layers(model, run, graph.num_nodes, layers)
@@ -77,10 +99,27 @@ def diagnose(
                 output = prepare(model, data, call, track=True)()
             recorded = recorder.layers()
             _check(recorded, names, graph)
-            target, what = _target(output, data, graph.num_nodes)
+            target, what = _target(output, data, targets, loss)
             wanted = [layer.features for layer in recorded]
             entry = recorder.entry if recorder.entry is not None else wanted[0]
-            gradients = torch.autograd.grad(target, [*wanted, entry], allow_unused=True)
+            gradients = torch.autograd.grad(
+                target, [*wanted, entry], allow_unused=True, retain_graph=True
+            )
+            last = find_features(output, graph.num_nodes)
+            reached = measure_influence(last, entry, graph) if influence and last is not None else None
+        with torch.no_grad():
+            scores = None if targets is None else _scores(output, targets)
+            standing = None
+            if targets is not None and scores is not None:
+
+                def again(other: Any) -> Tensor:
+                    found = _scores(prepare(model, other, call)(), targets)
+                    return scores.new_zeros(0) if found is None else found
+
+                standing = measure_standing(scores, targets, again, data, model)
+    if standing is not None and rival:
+        beside = rival if isinstance(rival, Scores) else score_without_edges(own, split, metric)
+        standing = replace(standing, without_edges=beside)
     first = recorded[0].features
     on = graph.to(first.device, first.dtype if first.dtype == torch.float64 else torch.float32)
     contrast = Contrast(on)
@@ -88,24 +127,24 @@ def diagnose(
         measure(layer, gradient, contrast, reach=reach)
         for layer, gradient in zip(recorded, gradients[:-1], strict=True)
     )
-    into = gradients[-1]
-    entry_gradient = 0.0 if into is None else torch.linalg.vector_norm(into, dtype=torch.double)
-    classes = _classes(data)
-    limits = thresholds or Thresholds()
     several = getattr(data, "num_graphs", 1) > 1
-    findings = judge(reports, float(entry_gradient), classes, limits)
-    return Diagnosis(
+    found = Diagnosis(
         model=type(model).__name__,
         data=str(getattr(data, "name", None) or "data"),
         graph=describe_graph(graph, classified(data, graph.num_nodes)),
-        classes=classes,
+        directions=None if scores is None or targets is None else targets.directions,
         target=what,
-        entry_gradient=float(entry_gradient),
+        entry=measure_entry(entry, gradients[-1], contrast),
+        room=contrast.room,
         layers=reports,
-        findings=findings,
-        advice=advise(findings, len(reports), None if several else graph.num_components),
-        thresholds=limits,
-    )
+        findings=(),
+        advice=(),
+        standing=standing,
+        influence=reached,
+    ).judged(thresholds or Thresholds())
+    components = None if several else graph.num_components
+    patient = Patient(model, reports, found.findings, components)
+    return replace(found, advice=advise(patient))
 
 
 def _beside(data: Any, model: torch.nn.Module) -> torch.nn.Module:
@@ -158,37 +197,77 @@ def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
     return None if num_nodes not in (None, len(y)) else y
 
 
-def _labels(data: Any) -> tuple[Tensor, Tensor] | None:
-    """Labels and training nodes, if the data have them."""
-    y, mask = classified(data), getattr(data, "train_mask", None)
-    if y is None or not isinstance(mask, Tensor):
+def _targets(data: Any, split: int | None, metric: str | None) -> Targets | None:
+    """What the data say that a model should predict, ``None`` if they do not."""
+    y, mask = getattr(data, "y", None), getattr(data, "train_mask", None)
+    if not isinstance(y, Tensor) or not isinstance(mask, Tensor):
         return None
-    nodes = mask[:, 0] if mask.dim() == 2 else mask
-    return y, nodes & (y >= 0)
+    if split is None and mask.dim() == 2:
+        split = 0
+    try:
+        y, masks, objective = read_split(data, split, metric, "the data")
+    except GraphsctError:  # such as masks without validation nodes
+        try:
+            y = check_targets(y)
+        except DataError:
+            return None
+        train = (mask[:, split or 0] if mask.dim() == 2 else mask) & labelled(y)
+        return Targets(y, train, None, Objective.of(y)) if bool(train.any()) else None
+    return Targets(y, masks.train, masks.val, objective)
 
 
-def _classes(data: Any) -> int | None:
-    labels = _labels(data)
-    return None if labels is None else int(labels[0].max()) + 1
+def _scores(output: Any, targets: Targets) -> Tensor | None:
+    """The part of an output that predicts the targets."""
+    scores = find_features(output, len(targets.y))
+    if scores is None:
+        flat = output if isinstance(output, Tensor) else None
+        if flat is None or flat.shape != targets.y.shape or not flat.is_floating_point():
+            return None
+        scores = flat.reshape(len(flat), -1)
+    wide = scores.shape[1]
+    needed = num_outputs(targets.y)
+    fits = wide >= needed if targets.objective.kind == "classes" else wide == needed
+    return scores if fits else None
 
 
-def _target(output: Any, data: Any, num_nodes: int) -> tuple[Tensor, str]:
+def _target(
+    output: Any, data: Any, targets: Targets | None, loss: Loss | None
+) -> tuple[Tensor, str]:
     """The value to differentiate, and its description."""
-    scores = find_features(output, num_nodes)
-    if scores is None:
-        scores = find_features(output, getattr(data, "num_graphs", 1))
-    if scores is None:
-        raise ModelError(
-            f"the model returned no float matrix with {num_nodes} rows, one per node, nor with one "
-            "per graph"
+    if loss is not None:
+        value = loss(output, data)
+        if not isinstance(value, Tensor) or value.numel() != 1 or not value.requires_grad:
+            raise ModelError(
+                "loss(output, data) must return one number that depends on the output, a tensor "
+                "with a gradient"
+            )
+        return value.sum(), "your loss"
+    scores = None if targets is None else _scores(output, targets)
+    if targets is not None and scores is not None:
+        nodes = targets.train & labelled(targets.y)
+        of = "nodes" if len(scores) == data.num_nodes else "graphs"
+        return targets.objective.loss(scores[nodes], targets.y[nodes]), (
+            f"the loss of the training {of}"
         )
-    labels = _labels(data)
-    if labels is not None and len(labels[0]) != len(scores):
-        labels = None
-    if labels is not None and int(labels[0].max()) < scores.shape[1] and bool(labels[1].any()):
-        y, nodes = labels
-        what = "nodes" if len(y) == num_nodes else "graphs"
-        return functional.cross_entropy(scores[nodes], y[nodes]), f"the loss of the training {what}"
+    parts = [part for part in _tensors(output) if part.requires_grad]
+    if not parts:
+        raise ModelError(
+            "the model returned no float tensor that depends on its features; pass "
+            "call=lambda model, data: ... that returns one"
+        )
     generator = torch.Generator().manual_seed(0)
-    direction = torch.randn(scores.shape, generator=generator).to(scores)
-    return (direction * scores).sum(), "the output in a random direction"
+    directions = [torch.randn(part.shape, generator=generator).to(part) for part in parts]
+    total = sum((a * b).sum() for a, b in zip(directions, parts, strict=True))
+    return torch.as_tensor(total), "the output in a random direction"
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """All dense float tensors in an output."""
+    if isinstance(value, Tensor):
+        if value.is_floating_point() and value.layout == torch.strided:
+            yield value
+    elif isinstance(value, Mapping):
+        yield from _tensors(tuple(value.values()))
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _tensors(part)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphsct.diagnosis.advice import Advice
 from graphsct.diagnosis.card import GraphCard
+from graphsct.diagnosis.cause import Cause
 from graphsct.diagnosis.changes import ChangeRow, change_table
 from graphsct.diagnosis.effect import Effect
-from graphsct.diagnosis.measure import LayerReport
+from graphsct.diagnosis.influence import Influence
+from graphsct.diagnosis.measure import Entry, LayerReport
 from graphsct.diagnosis.scalars import layer_columns, scalars
+from graphsct.diagnosis.standing import Standing
 from graphsct.diagnosis.tables import short_layer_table
-from graphsct.diagnosis.verdict import Finding, Thresholds, state_of
-from graphsct.diagnosis.words import size
+from graphsct.diagnosis.verdict import FAILURES, Evidence, Finding, Thresholds, judge
+from graphsct.diagnosis.words import size, verdict_lines
 from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages.tables import Table
@@ -37,12 +40,17 @@ _KEYS = (
     "model",
     "data",
     "graph",
-    "classes",
+    "directions",
     "target",
-    "entry_gradient",
+    "entry",
+    "room",
     "healthy",
+    "works",
     "verdict",
     "findings",
+    "cause",
+    "standing",
+    "influence",
     "advice",
     "layers",
     "thresholds",
@@ -65,12 +73,17 @@ class Diagnosis(Record, keys=_KEYS):
         model: class of the model
         data: name of the data
         graph: size, components, degrees and homophily of the graph
-        classes: number of classes, ``None`` without labels
+        directions: number of directions that the task needs, one less than there are classes;
+            ``None`` without labels
         target: description of the differentiated value
-        entry_gradient: norm of the gradient with respect to the input of the first layer
+        entry: the input of the first layer
+        room: share of the directions in which the nodes of a component can differ
         layers: in the order of their calls
-        findings: problems, the gravest first; empty if the model is healthy
+        findings: problems, those of the whole model first, the gravest of layers first
         advice: remedies to try
+        standing: how well it does its task, ``None`` without labels of validation nodes
+        influence: of nodes by their distance, if it was measured
+        cause: the cause of failure by experiment, see :func:`~graphsct.diagnosis.find_cause`
         thresholds: limits of the verdicts
         run: record of its training, if it was trained for this diagnosis
         effects: effects of remedies, see :func:`~graphsct.diagnosis.try_remedies`
@@ -81,12 +94,16 @@ class Diagnosis(Record, keys=_KEYS):
     model: str
     data: str
     graph: GraphCard
-    classes: int | None
+    directions: int | None
     target: str
-    entry_gradient: float
+    entry: Entry
+    room: float
     layers: tuple[LayerReport, ...]
     findings: tuple[Finding, ...]
     advice: tuple[Advice, ...]
+    standing: Standing | None = None
+    influence: Influence | None = None
+    cause: Cause | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
     run: Run | None = None
     effects: tuple[Effect, ...] = ()
@@ -95,27 +112,40 @@ class Diagnosis(Record, keys=_KEYS):
 
     @property
     def healthy(self) -> bool:
-        """Whether there are no findings."""
-        return not self.findings
+        """Whether nothing was found, and the model is known to do its task."""
+        return not self.findings and self.standing is not None
+
+    @property
+    def works(self) -> bool | None:
+        """Whether it does its task; ``None`` without labels to tell."""
+        if self.standing is None:
+            return None
+        return not any(finding.kind in FAILURES for finding in self.findings)
 
     @property
     def states(self) -> tuple[str, ...]:
-        """One word per layer: the problem of its features, or ``healthy``."""
-        found = (state_of(layer, self.classes, self.thresholds) for layer in self.layers)
-        return tuple(state or "healthy" for state in found)
+        """The findings of each layer, ``ok`` if there are none."""
+        numbers = range(1, len(self.layers) + 1)
+        found = ([f.kind for f in self.findings if number in f.layers] for number in numbers)
+        return tuple(", ".join(kinds) or "ok" for kinds in found)
 
     @property
     def verdict(self) -> str:
-        """The findings in words, one per line."""
-        if self.findings:
-            return "\n".join(finding.text for finding in self.findings)
-        middles = [layer.quartiles[1] for layer in self.layers if layer.quartiles]
-        ranks = [layer.effective_rank for layer in self.layers]
-        return (
-            f"healthy: no layer is dead, faded, over-smoothed or collapsed, and the gradient gets "
-            f"through (median s {min(middles):.3f} to {max(middles):.3f}, effective rank "
-            f"{min(ranks):.1f} and more)"
+        """The verdict in words: a line on whether the model works, then one per finding."""
+        return "\n".join(verdict_lines(self))
+
+    def judged(self, thresholds: Thresholds) -> Diagnosis:
+        """The same measures with the findings by other thresholds."""
+        evidence = Evidence(
+            self.layers,
+            self.entry,
+            self.graph.nodes,
+            self.room,
+            self.directions,
+            self.standing,
+            self.influence,
         )
+        return replace(self, findings=judge(evidence, thresholds), thresholds=thresholds)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, each layer with its number and its state."""

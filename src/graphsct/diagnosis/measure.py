@@ -22,7 +22,7 @@ from graphsct.geometry import smoothness_range
 from graphsct.graph import Graph
 from graphsct.records import Record
 
-__all__ = ["Contrast", "LayerReport", "Reach", "check_finite", "measure"]
+__all__ = ["Contrast", "Entry", "LayerReport", "Reach", "check_finite", "measure", "measure_entry"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,21 @@ class Reach(Record):
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     position: float | None
+
+
+@dataclass(frozen=True)
+class Entry(Record):
+    """The measures of the input of the first layer.
+
+    Args:
+        size: root mean square of the entries
+        contrast: share of the norm that tells the nodes of a component apart
+        gradient_norm: norm of the gradient of the loss with respect to it
+    """
+
+    size: float
+    contrast: float
+    gradient_norm: float
 
 
 @dataclass(frozen=True)
@@ -61,10 +76,14 @@ class LayerReport(Record):
         relative_distance: distance over norm, 0 if all dimensions are dead
         dirichlet_energy: Dirichlet energy, which grows with the square of the scale
         normalized_dirichlet_energy: Dirichlet energy over squared norm, in ``[0, 2)``
+        mean_average_distance: of neighbours, by angle
         effective_rank: between 1 and the number of dimensions, 0 if all are dead
+        numerical_rank: between 1 and the effective rank or near it, 0 if all are dead
+        correlation: mean absolute correlation of two dimensions
         contrast: share of the norm that tells the nodes of a component apart, in [0, 1]
         contrast_rank: effective rank of that part, 0 if it is only rounding
         gradient_norm: norm of the gradient of the loss with respect to the features
+        frozen: whether the layer has weights, none of which can be trained
         reach: smoothness that control could reach, if the activation is known
     """
 
@@ -83,10 +102,14 @@ class LayerReport(Record):
     relative_distance: float
     dirichlet_energy: float
     normalized_dirichlet_energy: float
+    mean_average_distance: float
     effective_rank: float
+    numerical_rank: float
+    correlation: float
     contrast: float
     contrast_rank: float
     gradient_norm: float
+    frozen: bool
     reach: Reach | None
 
 
@@ -118,6 +141,9 @@ class Contrast:
         nodes = graph.pool(ones / graph.basis.unsqueeze(1))
         regular = total <= 1e-6 * nodes  # all degrees are equal: constants are in M already
         self._inverse = torch.where(regular, 0, 1 / torch.where(regular, 1, total))
+        common = graph.num_components + int((~regular).sum())
+        #: Share of the directions in which the nodes of a component can differ.
+        self.room = max(0, graph.num_nodes - common) / graph.num_nodes
 
     def __call__(self, x: Tensor) -> Tensor:
         """The part that tells the nodes of a component apart; shapes: ``(n, d) -> (n, d)``."""
@@ -167,11 +193,32 @@ def measure(
         relative_distance=distance / (norm or 1),
         dirichlet_energy=scale**2 * energy,
         normalized_dirichlet_energy=energy / (norm or 1) ** 2,
+        mean_average_distance=smoothness.mean_average_distance(x, graph).item(),
         effective_rank=smoothness.effective_rank(x).item(),
+        numerical_rank=smoothness.numerical_rank(x).item(),
+        correlation=smoothness.over_correlation(apart).item(),
         contrast=min(1.0, share),
         contrast_rank=0.0 if rounding else smoothness.effective_rank(apart).item(),
-        gradient_norm=0.0 if gradient is None else _norm(layer, gradient),
+        gradient_norm=0.0 if gradient is None else _norm(layer.title, gradient),
+        frozen=layer.frozen,
         reach=_reach(layer, s, dead, graph) if reach else None,
+    )
+
+
+def measure_entry(entry: Tensor, gradient: Tensor | None, contrast: Contrast) -> Entry:
+    """The measures of the input of the first layer.
+
+    Args:
+        entry: shape: ``(n, d)``
+        gradient: of the loss with respect to it, ``None`` if there is none; shape: ``(n, d)``
+        contrast: contrast on the graph
+    """
+    x = entry.detach().to(contrast.graph.dtype)
+    norm = torch.linalg.vector_norm(x).item()
+    return Entry(
+        size=norm / max(1, x.numel()) ** 0.5,
+        contrast=min(1.0, torch.linalg.vector_norm(contrast(x)).item() / (norm or 1)),
+        gradient_norm=0.0 if gradient is None else _norm("the input", gradient),
     )
 
 
@@ -181,17 +228,17 @@ def check_finite(layer: Layer) -> None:
     if not bool(torch.isfinite(x).all()):
         bad = x[~torch.isfinite(x)]
         raise ModelError(
-            f"the features of layer {layer.name} ({layer.kind}) hold {bad[0].item()} and "
+            f"the features of {layer.title} hold {bad[0].item()} and "
             f"{len(bad) - 1} others that are not finite: training diverged there; lower the "
             "learning rate, and look at the layer before"
         )
 
 
-def _norm(layer: Layer, gradient: Tensor) -> float:
+def _norm(where: str, gradient: Tensor) -> float:
     norm: float = torch.linalg.vector_norm(gradient, dtype=torch.float64).item()
     if not math.isfinite(norm):
         raise ModelError(
-            f"the gradient at layer {layer.name} ({layer.kind}) is {norm}: it exploded; lower "
+            f"the gradient at {where} is {norm}: it exploded; lower "
             "the learning rate or clip gradients"
         )
     return norm

@@ -30,6 +30,7 @@ class Layer:
         where: where they were recorded: ``input of`` the next part, or ``output``
         activation: the activation that turns ``before`` into them, if it is known
         before: input of the activation; shape: ``(n, d)``
+        frozen: whether the layer has weights, none of which can be trained
     """
 
     name: str
@@ -38,6 +39,12 @@ class Layer:
     where: str
     activation: nn.Module | None
     before: Tensor | None
+    frozen: bool = False
+
+    @property
+    def title(self) -> str:
+        """The layer in a sentence."""
+        return f"layer {self.name} ({self.kind})"
 
 
 @dataclass(eq=False)
@@ -46,6 +53,7 @@ class _Call:
     kind: str
     tensor: Tensor  # in the autograd graph, and whatever the model has made of it since
     output: Tensor  # a copy
+    frozen: bool
     bent: list[tuple[nn.Module, Tensor]] = field(default_factory=list)
     taken: list[tuple[str, Tensor]] = field(default_factory=list)
 
@@ -136,7 +144,9 @@ class Recorder:
             calls = 1 + sum(call.name.split(" ")[0] == name for call in self._calls)
             shown = name if calls == 1 else f"{name} ({calls})"
             copy = found.detach().clone()
-            self._calls.append(_Call(shown, type(part).__name__, tensor, copy))
+            trained = [weight.requires_grad for weight in part.parameters()]
+            frozen = bool(trained) and not any(trained)
+            self._calls.append(_Call(shown, type(part).__name__, tensor, copy, frozen))
             return tensor if output is found else None
 
         return hook
@@ -159,8 +169,9 @@ def _resolve(call: _Call) -> Layer:
         activation = _activation(before, taken.detach(), seen)
         if activation is not None or _depends(taken, call.tensor):
             z = None if activation is None else before
-            return Layer(call.name, call.kind, taken, f"input of {name}", activation, z)
-    return Layer(call.name, call.kind, call.tensor, "output", None, None)
+            where = f"input of {name}"
+            return Layer(call.name, call.kind, taken, where, activation, z, call.frozen)
+    return Layer(call.name, call.kind, call.tensor, "output", None, None, call.frozen)
 
 
 @torch.no_grad()

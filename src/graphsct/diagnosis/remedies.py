@@ -103,18 +103,17 @@ def recipes(
         model = _builder(model, data)
     if isinstance(model, ModelConfig):
         as_is, ways = partial(model.build, data), _ours(found, model, data)
-        free = replace(config, conv_weight_decay=0.0)
     else:
         as_is, ways = partial(model), _theirs(found, model, data)
         if controlled:
             del ways["control"]
-        free = replace(config, dense_weight_decay=0.0)
     yield Recipe(AS_IS, as_is, config)
     for advice in found.advice:
         if advice.name in ways:
             yield Recipe(advice.name, ways[advice.name], config)
-        elif advice.name == "no decay" and free != config:
-            yield Recipe(advice.name, as_is, free)
+        elif advice.name == "longer":
+            longer = replace(config, epochs=4 * config.epochs, patience=4 * config.patience)
+            yield Recipe(advice.name, as_is, longer)
 
 
 def _builder(model: ModelConfig, data: Any) -> Build:

@@ -52,7 +52,7 @@ def scalars(found: Diagnosis) -> dict[str, float]:
     del columns["channels"]
     return {
         "healthy": float(found.healthy),
-        "entry_gradient": found.entry_gradient,
+        "entry_gradient": found.entry.gradient_norm,
         **{
             f"{measure}/{layer}": float(value)
             for measure, values in columns.items()

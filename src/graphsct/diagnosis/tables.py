@@ -59,14 +59,12 @@ class LayerRow:
 
     Args:
         number: from 1 on
-        state: one word about its features
-        starved: whether its gradient vanishes
+        state: its findings, or ``ok``
         layer: its measures
     """
 
     number: int
     state: str
-    starved: bool
     layer: LayerReport
 
     @property
@@ -82,9 +80,7 @@ class LayerRow:
 
 
 def _state(row: LayerRow) -> Field:
-    wrong = [row.state] if row.state != "healthy" else []
-    wrong += ["vanishing gradient"] if row.starved else []
-    return Field(", ".join(wrong), "worse", "▼") if wrong else Field("healthy", "better", "▲")
+    return Field(row.state) if row.state == "ok" else Field(row.state, "worse", "▼")
 
 
 def _reach(row: LayerRow) -> str:
@@ -121,9 +117,8 @@ def layer_table(found: Diagnosis, heading: str = "") -> Table[LayerRow]:
 
 
 def _layer_rows(found: Diagnosis) -> tuple[LayerRow, ...]:
-    starved = {n for f in found.findings if f.kind == "vanishing gradient" for n in f.layers}
     return tuple(
-        LayerRow(number, state, number in starved, layer)
+        LayerRow(number, state, layer)
         for number, (layer, state) in enumerate(zip(found.layers, found.states, strict=True), 1)
     )
 
@@ -147,7 +142,7 @@ def _short_name(row: LayerRow) -> Field:
 
 _NAME = 14  # letters of a name in the short table, its end if it is longer
 _TERMINAL_STATE: Column[LayerRow] = Column(
-    "state", lambda row: Field(row.state, "" if row.state == "healthy" else "worse"), right=False
+    "state", lambda row: Field(row.state, "" if row.state == "ok" else "worse"), right=False
 )
 _LONG: tuple[Column[LayerRow], ...] = (
     Column("", "{number:d}"),

@@ -1,69 +1,83 @@
-"""Verdicts: the problems of layers, with their evidence.
+"""Verdicts: what is wrong with a model and in which layers, with the evidence.
 
 A single number misleads. Adding a constant to features raises their normalized smoothness and
-changes nothing for a classifier; a trained network may be healthy with few directions left; a
-network with an initial residual needs no gradient in its first layers. So every verdict needs two
-conditions at once.
+changes nothing for a classifier; a network with an initial residual needs no gradient in its first
+layers; a layer of width 1 always has rank 1. So every finding needs two conditions at once.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graphsct.diagnosis.measure import LayerReport
+from graphsct.diagnosis.influence import Influence
+from graphsct.diagnosis.measure import Entry, LayerReport
+from graphsct.diagnosis.standing import Standing
 from graphsct.records import Record
 
-__all__ = ["KINDS", "Finding", "Thresholds", "judge", "span", "state_of"]
-
-#: The kinds of findings, the gravest first.
-KINDS = ("dead", "faded", "over-smoothed", "collapsed", "vanishing gradient")
+__all__ = ["FAILURES", "KINDS", "Evidence", "Finding", "Thresholds", "judge", "span"]
 
 
 @dataclass(frozen=True)
 class Thresholds(Record):
-    r"""The limits of the verdicts.
-
-    Chosen on 34 models that were trained for 150 epochs on Cora and CiteSeer, GCN, GCNII, EGNN,
-    GraphSAGE and GAT of 2 to 32 layers. The 18 that reach a test accuracy of 58 % and more are
-    found healthy: in all their hidden layers the contrast is .4 and more, its rank 4 and more, and
-    at most three quarters of the dimensions are dead. The 16 that reach 55 % or less are not.
+    r"""The limits of the verdicts, chosen on half of the models of the bench in ``benchmarks/
+    verdicts.py``; the other half gives the error rates.
 
     Args:
-        dead: a layer is *dead* if this share of its dimensions is zero at every node
-        faded: it is *faded* if its entries are smaller than this (root of their mean square): the
-            next layer sees only its own bias, and a norm its own epsilon
+        one_answer: a model *gives one answer* if this share of the nodes gets the same class, and
+            not as many have it, or if its numbers vary less than 1 minus this share
+        underfit: it *underfits* if its skill on the training nodes, from 0 for guessing to 1, is
+            below this share of what a network without edges reaches there
+        same: it *ignores* the graph, or the features, if this share of its answers stays without
+            the edges, or with the features of other nodes
+        dead: a layer is *dead* if this share of its dimensions is zero at every node ...
+        alive: ... and at most this many others are left
+        exploding: it *explodes* if its entries are larger than this (root of their mean square),
+            and this many times as large as those of the input
+        faded: it is *faded* if its entries are smaller than this, and than this share of the input
         contrast: it is *over-smoothed* if at most this share of its norm tells the nodes of a
-            component apart (normalized smoothness of the whole above .98, or the same behind a
-            bias) ...
-        contrast_rank: ... and that part has at most this share of the possible directions,
-            :math:`(r - 1) / (d - 1)` of its effective rank r; a constant that was added to
-            healthy features leaves many
-        no_contrast: or the share is so small that training cannot use it in any direction
+            component apart, compared to random features ...
+        lost: ... and at most this share of the differences of an earlier layer is left ...
+        contrast_rank: ... or if they have at most this share of the possible directions,
+            :math:`(r - 1) / (d - 1)` of their effective rank r; a constant that was added to
+            healthy features changes neither
         collapsed: it is *collapsed* if its nodes differ in fewer directions than this, or than
-            half of what the classes need, :math:`(C - 1) / 2`
+            half of what the task needs ...
+        correlated: ... and its dimensions have at least this mean absolute correlation
         gradient: its *gradient vanishes* if it is smaller than this times that of the last layer,
             and no shortcut takes it to the input of the first layer
+        far: a model is *over-squashed* if the farther half of the nodes that it sees has at most
+            this share of the influence ...
+        crowd: ... and they are at least this share of these nodes
     """
 
-    dead: float = 0.9
+    one_answer: float = 0.99
+    underfit: float = 0.7
+    same: float = 0.99
+    dead: float = 0.8
+    alive: int = 16
+    exploding: float = 1e3
     faded: float = 1e-6
     contrast: float = 0.2
+    lost: float = 0.1
     contrast_rank: float = 0.1
-    no_contrast: float = 0.01
     collapsed: float = 2.5
+    correlated: float = 0.5
     gradient: float = 1e-4
+    far: float = 0.01
+    crowd: float = 0.5
 
 
 @dataclass(frozen=True)
 class Finding(Record, keys=("kind", "layers", "evidence", "text")):
-    """A problem of some layers.
+    """A problem of a model or of some of its layers.
 
     Args:
         kind: one of ``KINDS``
-        layers: numbers of the layers, from 1
-        evidence: in words, with the numbers behind the verdict
+        layers: numbers of the layers, from 1; none if it is a problem of the whole model
+        evidence: in words, with the numbers behind the finding
     """
 
     kind: str
@@ -72,66 +86,64 @@ class Finding(Record, keys=("kind", "layers", "evidence", "text")):
 
     @property
     def text(self) -> str:
-        """One line, such as ``layers 9-16: over-smoothed (median s 0.998, ...)``."""
-        return f"{span(self.layers)}: {self.kind} ({self.evidence})"
+        """One line, such as ``layers 9-16: over-smoothed (contrast 0.02, ...)``."""
+        where = f"{span(self.layers)}: " if self.layers else ""
+        return f"{where}{self.kind} ({self.evidence})"
 
 
-def judge(
-    layers: Sequence[LayerReport],
-    entry_gradient: float,
-    classes: int | None = None,
-    thresholds: Thresholds | None = None,
-) -> tuple[Finding, ...]:
-    """The findings, the gravest first; none if the model is healthy.
-
-    Each layer has at most one of the first four kinds, and perhaps a vanishing gradient.
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that the findings are judged by.
 
     Args:
         layers: all layers of a model
-        entry_gradient: norm of the gradient with respect to the input of the first layer
-        classes: number of classes, if there are labels
+        entry: the input of the first layer
+        nodes: number of nodes
+        room: share of the directions in which the nodes of a component can differ
+        directions: number of directions that the task needs, ``None`` if it is unknown
+        standing: how well the model does its task, ``None`` if that is unknown
+        influence: of nodes by their distance, ``None`` if it was not measured
+    """
+
+    layers: Sequence[LayerReport]
+    entry: Entry
+    nodes: int
+    room: float
+    directions: int | None = None
+    standing: Standing | None = None
+    influence: Influence | None = None
+
+    def hidden(self) -> Iterator[tuple[int, LayerReport]]:
+        """The layers whose features are not the answers of the model, with their numbers."""
+        last = len(self.layers)
+        for number, layer in enumerate(self.layers, 1):
+            if not (number == last and layer.where == "output" and self.directions is not None):
+                yield number, layer
+
+    def contrast(self, layer: LayerReport) -> float:
+        """The contrast of a layer compared to that of random features."""
+        return layer.contrast / math.sqrt(self.room)
+
+
+def judge(evidence: Evidence, thresholds: Thresholds | None = None) -> tuple[Finding, ...]:
+    """The findings: first those of the whole model, then those of its layers, the gravest first.
+
+    Args:
+        evidence: the measures
         thresholds: limits of the verdicts
     """
     limits = thresholds or Thresholds()
-    found: dict[str, list[int]] = {}
-    for number, layer in enumerate(layers, 1):
-        state = state_of(layer, classes, limits)
-        if state is not None:
-            found.setdefault(state, []).append(number)
-    starved = _starved(layers, entry_gradient, limits)
-    if starved:
-        found["vanishing gradient"] = starved
-    return tuple(
-        Finding(kind, tuple(found[kind]), _EVIDENCE[kind](layers, found[kind]))
-        for kind in KINDS
-        if kind in found
-    )
-
-
-def state_of(
-    layer: LayerReport, classes: int | None, limits: Thresholds | None = None
-) -> str | None:
-    """The gravest problem of one layer's features, ``None`` if there is none."""
-    limits = limits or Thresholds()
-    width = layer.channels
-    if len(layer.dead) >= limits.dead * width:
-        return "dead"
-    if layer.size < limits.faded:
-        return "faded"
-    few = layer.contrast_rank - 1 <= limits.contrast_rank * (width - 1)
-    if layer.contrast <= limits.no_contrast or (layer.contrast <= limits.contrast and few):
-        return "over-smoothed"
-    needed = limits.collapsed if classes is None else min(limits.collapsed, (classes - 1) / 2)
-    return "collapsed" if layer.contrast_rank < needed and width > 1 else None
-
-
-def _starved(layers: Sequence[LayerReport], entry: float, limits: Thresholds) -> list[int]:
-    """The layers that get no gradient."""
-    last = layers[-1].gradient_norm
-    enough = limits.gradient * last
-    if last == 0 or entry >= enough:
-        return []
-    return [number for number, layer in enumerate(layers, 1) if layer.gradient_norm < enough]
+    findings = []
+    for kind, rule in _WHOLE.items():
+        words = rule(evidence, limits)
+        if words is not None:
+            findings.append(Finding(kind, (), words))
+    for kind, (find, show) in _LAYERS.items():
+        numbers = find(evidence, limits)
+        if numbers:
+            chosen = [evidence.layers[number - 1] for number in numbers]
+            findings.append(Finding(kind, tuple(numbers), show(evidence, chosen)))
+    return tuple(findings)
 
 
 def span(numbers: Sequence[int]) -> str:
@@ -151,61 +163,238 @@ def span(numbers: Sequence[int]) -> str:
     return f"layer{'s' * (len(numbers) > 1)} {', '.join(shown)}"
 
 
-def _pick(layers: Sequence[LayerReport], numbers: list[int]) -> list[LayerReport]:
-    return [layers[number - 1] for number in numbers]
+# The whole model: each rule returns its evidence in words, or None.
+
+
+def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
+    own = evidence.standing
+    if own is None:
+        return None
+    if own.spread is not None:
+        few = own.spread <= 1 - limits.one_answer
+        return f"its numbers vary {own.spread:.1%} as much as the targets" if few else None
+    if own.frequent is None or own.frequent < limits.one_answer:
+        return None
+    truth = own.frequent_truth
+    if truth is not None and truth >= 0.5 * (1 + limits.one_answer):
+        return None
+    beside = "" if truth is None else f", {truth:.1%} have the most frequent one"
+    return f"{own.frequent:.1%} of the nodes get the same answer{beside}"
+
+
+def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
+    own = evidence.standing
+    if own is None or abs(own.model.val - own.guess.val) > own.margin and own.skill(own.model) > 0:
+        return None
+    return f"validation {own.model.val:.3f}, {own.guess.val:.3f} by the same answer for every node"
+
+
+def _underfits(evidence: Evidence, limits: Thresholds) -> str | None:
+    own = evidence.standing
+    if own is None or own.without_edges is None:
+        return None
+    reached = max(own.skill(own.without_edges, "train"), own.skill(own.model))
+    skill = own.skill(own.model, "train")
+    if skill >= limits.underfit * reached:
+        return None
+    return f"training {own.model.train:.3f}, {own.without_edges.train:.3f} by a network without edges"
+
+
+def _below(evidence: Evidence, limits: Thresholds) -> str | None:
+    own = evidence.standing
+    if own is None or own.without_edges is None:
+        return None
+    if own.skill(own.without_edges) <= own.skill(own.model):
+        return None
+    if abs(own.model.val - own.without_edges.val) <= own.margin:
+        return None
+    return f"validation {own.model.val:.3f}, {own.without_edges.val:.3f} without edges"
+
+
+def _ignores_graph(evidence: Evidence, limits: Thresholds) -> str | None:
+    own = evidence.standing
+    if own is None or own.same_without_edges is None or own.same_without_edges < limits.same:
+        return None
+    if _one_answer(evidence, limits):
+        return None
+    return f"{own.same_without_edges:.1%} of its answers stay when all edges are taken away"
+
+
+def _ignores_features(evidence: Evidence, limits: Thresholds) -> str | None:
+    own = evidence.standing
+    if own is None or own.same_with_other_features is None:
+        return None
+    if own.same_with_other_features < limits.same or _one_answer(evidence, limits):
+        return None
+    return f"{own.same_with_other_features:.1%} of its answers stay when nodes exchange features"
+
+
+def _squashed(evidence: Evidence, limits: Thresholds) -> str | None:
+    seen = evidence.influence
+    if seen is None or seen.far is None:
+        return None
+    if seen.far.influence > limits.far or seen.far.nodes < limits.crowd:
+        return None
+    return (
+        f"the {seen.far.nodes:.0%} of the nodes in reach that are more than {seen.far.hops} edges "
+        f"away have {seen.far.influence:.1%} of the influence"
+    )
+
+
+_WHOLE: dict[str, Callable[[Evidence, Thresholds], str | None]] = {
+    "one answer": _one_answer,
+    "guesses": _guesses,
+    "underfits": _underfits,
+    "worse than without edges": _below,
+    "ignores the graph": _ignores_graph,
+    "ignores the features": _ignores_features,
+    "over-squashed": _squashed,
+}
+
+
+# The layers: each rule returns their numbers.
+
+
+def _dead(evidence: Evidence, limits: Thresholds) -> list[int]:
+    return [
+        number
+        for number, layer in enumerate(evidence.layers, 1)
+        if len(layer.dead) >= limits.dead * layer.channels
+        and layer.channels - len(layer.dead) <= limits.alive
+    ]
+
+
+def _exploding(evidence: Evidence, limits: Thresholds) -> list[int]:
+    least = limits.exploding * max(1.0, evidence.entry.size)
+    return [number for number, layer in enumerate(evidence.layers, 1) if layer.size > least]
+
+
+def _faded(evidence: Evidence, limits: Thresholds) -> list[int]:
+    most = limits.faded * min(1.0, evidence.entry.size)
+    gone = set(_dead(evidence, limits))
+    return [
+        number
+        for number, layer in enumerate(evidence.layers, 1)
+        if number not in gone and layer.size < most
+    ]
+
+
+def _smooth(evidence: Evidence, limits: Thresholds) -> list[int]:
+    if evidence.room * evidence.nodes < 10:
+        return []
+    found, sick = [], {*_dead(evidence, limits), *_faded(evidence, limits)}
+    most = evidence.entry.contrast * evidence.entry.size
+    for number, layer in evidence.hidden():
+        left = layer.contrast * layer.size
+        few = layer.channels > 1 and (
+            layer.contrast_rank - 1 <= limits.contrast_rank * (layer.channels - 1)
+        )
+        low = evidence.contrast(layer) <= limits.contrast
+        if number not in sick and low and (few or left <= limits.lost * most):
+            found.append(number)
+        most = max(most, left)
+    return found
+
+
+def _collapsed(evidence: Evidence, limits: Thresholds) -> list[int]:
+    needed = limits.collapsed
+    if evidence.directions is not None:
+        needed = min(needed, evidence.directions / 2)
+    sick = {n for rule in (_dead, _faded, _smooth) for n in rule(evidence, limits)}
+    return [
+        number
+        for number, layer in evidence.hidden()
+        if number not in sick
+        and layer.channels > 1
+        and layer.contrast_rank < needed
+        and layer.correlation >= limits.correlated
+    ]
+
+
+def _starved(evidence: Evidence, limits: Thresholds) -> list[int]:
+    last = evidence.layers[-1].gradient_norm
+    enough = limits.gradient * last
+    if last == 0 or evidence.entry.gradient_norm >= enough:
+        return []
+    return [
+        number
+        for number, layer in enumerate(evidence.layers, 1)
+        if layer.gradient_norm < enough
+    ]
+
+
+def _frozen(evidence: Evidence, limits: Thresholds) -> list[int]:
+    numbers = [number for number, layer in enumerate(evidence.layers, 1) if layer.frozen]
+    return numbers if len(numbers) < len(evidence.layers) else []
 
 
 def _middle(values: list[float]) -> float:
     return statistics.median(values)
 
 
-def _dead(layers: Sequence[LayerReport], numbers: list[int]) -> str:
-    chosen = _pick(layers, numbers)
+def _show_dead(evidence: Evidence, chosen: list[LayerReport]) -> str:
     dead = _middle([len(layer.dead) for layer in chosen])
     width = _middle([layer.channels for layer in chosen])
     share = "all" if dead == width else f"{dead:.0f} of"
     return f"{share} {width:.0f} dimensions are zero at every node; there s = 1 by definition only"
 
 
-def _faded(layers: Sequence[LayerReport], numbers: list[int]) -> str:
-    sizes = [layer.size for layer in _pick(layers, numbers)]
-    return f"entries of {min(sizes):.0e} to {max(sizes):.0e}: the next layer sees only its own bias"
+def _show_size(evidence: Evidence, chosen: list[LayerReport]) -> str:
+    sizes = [layer.size for layer in chosen]
+    return f"entries of {min(sizes):.0e} to {max(sizes):.0e}, {evidence.entry.size:.0e} in the input"
 
 
-def _smooth(layers: Sequence[LayerReport], numbers: list[int]) -> str:
-    chosen = _pick(layers, numbers)
-    s = _middle([layer.quartiles[1] for layer in chosen if layer.quartiles])
-    rank = _middle([layer.effective_rank for layer in chosen])
+def _show_smooth(evidence: Evidence, chosen: list[LayerReport]) -> str:
+    contrast = _middle([evidence.contrast(layer) for layer in chosen])
+    rank = _middle([layer.contrast_rank for layer in chosen])
     width = _middle([layer.channels for layer in chosen])
-    contrast = _middle([layer.contrast for layer in chosen])
+    most = evidence.entry.contrast * evidence.entry.size
+    left = _middle([layer.contrast * layer.size for layer in chosen])
     return (
-        f"median s {s:.3f}, effective rank {rank:.1f} of {width:.0f}, {contrast:.1e} of the norm "
-        "tells nodes apart"
+        f"{contrast:.1e} of the norm tells nodes apart, in {rank:.1f} of {width:.0f} directions; "
+        f"their differences are {left / (most or 1):.0e} times those of the input"
     )
 
 
-def _collapsed(layers: Sequence[LayerReport], numbers: list[int]) -> str:
-    chosen = _pick(layers, numbers)
+def _show_collapsed(evidence: Evidence, chosen: list[LayerReport]) -> str:
     rank = _middle([layer.contrast_rank for layer in chosen])
     width = _middle([layer.channels for layer in chosen])
-    dead = _middle([len(layer.dead) for layer in chosen])
-    s = _middle([layer.quartiles[1] for layer in chosen if layer.quartiles])
-    died = f", {dead:.0f} dimensions are dead" if dead else ""
-    return f"nodes differ in {rank:.1f} of {width:.0f} directions{died}; median s {s:.3f}"
+    correlation = _middle([layer.correlation for layer in chosen])
+    return (
+        f"nodes differ in {rank:.1f} of {width:.0f} directions; mean correlation of dimensions "
+        f"{correlation:.2f}"
+    )
 
 
-def _vanishing(layers: Sequence[LayerReport], numbers: list[int]) -> str:
-    last = layers[-1].gradient_norm
-    least = min(layer.gradient_norm for layer in _pick(layers, numbers))
-    if least == 0:
-        return f"down to exactly zero, {last:.1e} at the last layer"
-    return f"down to {least:.1e}, {last:.1e} at the last layer"
+def _show_gradient(evidence: Evidence, chosen: list[LayerReport]) -> str:
+    last = evidence.layers[-1].gradient_norm
+    least = min(layer.gradient_norm for layer in chosen)
+    low = "exactly zero" if least == 0 else f"{least:.1e}"
+    return f"down to {low}, {last:.1e} at the last layer"
 
 
-_EVIDENCE: dict[str, Callable[[Sequence[LayerReport], list[int]], str]] = {
-    "dead": _dead,
-    "faded": _faded,
-    "over-smoothed": _smooth,
-    "collapsed": _collapsed,
-    "vanishing gradient": _vanishing,
+def _show_frozen(evidence: Evidence, chosen: list[LayerReport]) -> str:
+    return "requires_grad is False for all of their weights"
+
+
+_LAYERS: dict[
+    str,
+    tuple[
+        Callable[[Evidence, Thresholds], list[int]],
+        Callable[[Evidence, list[LayerReport]], str],
+    ],
+] = {
+    "dead": (_dead, _show_dead),
+    "exploding": (_exploding, _show_size),
+    "faded": (_faded, _show_size),
+    "over-smoothed": (_smooth, _show_smooth),
+    "collapsed": (_collapsed, _show_collapsed),
+    "vanishing gradient": (_starved, _show_gradient),
+    "frozen": (_frozen, _show_frozen),
 }
+
+#: The kinds of findings: those of the whole model, then those of layers, the gravest first.
+KINDS = (*_WHOLE, *_LAYERS)
+
+#: The kinds that mean that a model does not do its task.
+FAILURES = ("one answer", "guesses", "underfits", "worse than without edges")

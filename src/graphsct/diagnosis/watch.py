@@ -32,7 +32,7 @@ __all__ = ["Watch", "heat_map"]
 _LINES = "layers.jsonl"
 _CELL = 6  # pixels
 _DEAD = (200, 16, 46)
-_KEPT = ("epoch", "healthy", "verdict", "findings", "entry_gradient", "layers")
+_KEPT = ("epoch", "healthy", "verdict", "findings", "entry", "layers")
 
 
 class Watch:
@@ -135,6 +135,8 @@ class Watch:
             layers=self.layers,
             graph=self.graph,
             call=self.call,
+            rival=False,
+            influence=False,
             reach=False,
         )
         self._write(epoch, found)

@@ -11,17 +11,54 @@ if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
     from graphsct.training.run import Run
 
-__all__ = ["MEANINGS", "size", "trained", "tried"]
+__all__ = ["MEANINGS", "size", "trained", "tried", "verdict_lines"]
 
 #: The meaning of a finding by its kind.
 MEANINGS = {
+    "one answer": "All nodes, or nearly all, get the same answer. A model that has learned to tell "
+    "nodes apart gives different ones.",
+    "guesses": "On validation nodes the model does no better than the most frequent class, or the "
+    "mean. So it has learned nothing that carries over to them.",
+    "underfits": "The model does not even fit its training nodes, while a small network without "
+    "edges does. So the features suffice, and the model fails to use them.",
+    "worse than without edges": "A small network that sees only the features does better on "
+    "validation nodes. So either the edges do not help here, or the model cannot use them.",
+    "ignores the graph": "The answers stay the same when all edges are taken away. A network "
+    "without edges would do as well.",
+    "ignores the features": "The answers stay the same when the nodes exchange their features. "
+    "They depend on the edges alone.",
+    "over-squashed": "Most of the nodes that the model could use are far away, and they have next "
+    "to no influence on its output. What has to come from there cannot be learned.",
     "dead": "These dimensions are zero at every node, so neither features nor gradients pass "
-    "through them.",
+    "through them. Too few others are left.",
+    "exploding": "The entries are far larger than those of the input. Losses and gradients get out "
+    "of hand, and small differences are lost to rounding.",
     "faded": "The features are so small that the next layer sees little but its own bias.",
-    "over-smoothed": "The nodes of a component look alike: their differences are worn away.",
-    "collapsed": "Nodes still differ, but in too few directions to tell the classes apart.",
-    "vanishing gradient": "Almost no gradient arrives here, so these layers cannot learn.",
+    "over-smoothed": "The nodes of a component look alike. Contrast is the share of the norm that "
+    "tells them apart, without what all nodes have in common, such as a bias; s does not see the "
+    "difference, so a layer may have s near 1 and be in order.",
+    "collapsed": "Nodes still differ, but in too few directions to tell the classes apart. All "
+    "dimensions say the same.",
+    "vanishing gradient": "Almost no gradient arrives here, so these layers cannot learn. Their "
+    "features may be in order all the same.",
+    "frozen": "The weights of these layers cannot be trained, while those of others can.",
 }
+
+_SOUND = "dead, exploding, faded, over-smoothed or collapsed, and the gradient gets through"
+
+
+def verdict_lines(found: Diagnosis) -> list[str]:
+    """Return whether the model works, then its findings, and what is not found inside."""
+    standing, lines = found.standing, list[str]()
+    if standing is not None:
+        word = "The model works" if found.works else "The model does not work"
+        lines.append(f"{word}: {standing.text}")
+    lines += [finding.text for finding in found.findings]
+    if not any(finding.layers for finding in found.findings):
+        lines.append(f"no over-smoothing found: no layer is {_SOUND}")
+    if found.cause is not None:
+        lines.append(f"cause: {found.cause.name}. {found.cause.text}")
+    return lines
 
 
 def size(found: Diagnosis) -> str:

@@ -32,7 +32,7 @@ _THIRD: Figure = {"colour": ORANGE, "dash": "dash", "mark": "square"}
 
 def curves(found: Diagnosis) -> list[Drawn]:
     """Return one figure per measure."""
-    sick = [number for number, state in enumerate(found.states, 1) if state != "healthy"]
+    sick = [number for number, state in enumerate(found.states, 1) if state != "ok"]
     starved = [f.layers for f in found.findings if f.kind == "vanishing gradient"]
     drawn = [
         (_smoothness(found), sick),
