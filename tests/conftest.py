@@ -76,11 +76,17 @@ def warm_cache(tmp_path_factory, worker_id):
 
 
 @pytest.fixture
-def cora(monkeypatch, warm_cache):
+def load(monkeypatch, warm_cache):
+    """Loads a real data set."""
     if "GRAPHSCT_DATA" not in os.environ:
         pytest.skip("GRAPHSCT_DATA is not set: the real data sets are not here")
     monkeypatch.setenv("GRAPHSCT_CACHE", str(warm_cache))
-    return datasets.load("cora")
+    return datasets.load
+
+
+@pytest.fixture
+def cora(load):
+    return load("cora")
 
 
 @pytest.fixture(scope="session")

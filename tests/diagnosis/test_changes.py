@@ -39,8 +39,7 @@ def test_layers_are_matched_by_number_and_a_missing_one_is_said(dead, sound):
 
 def test_a_state_gets_better_or_worse(dead, sound):
     assert [cell.kind for cell in cells(dead.compare(sound), "state")] == [
-        *["", ""],
-        *["better"] * 3,
+        *["better"] * 5,
         "",
     ]
     assert cells(sound.compare(dead), "state")[2].kind == "worse"
@@ -49,7 +48,7 @@ def test_a_state_gets_better_or_worse(dead, sound):
 def test_it_is_text_markdown_and_escaped_html(dead, sound):
     table = replace(dead, model="<b>").compare(sound)
     assert "16 → 0" in str(table)
-    assert "| 3 | convs.2 | dead → healthy |" in table.to_markdown()
+    assert "| 3 | convs.2 | dead, vanishing gradient → ok |" in table.to_markdown()
     assert "&lt;b&gt; on demo" in table._repr_html_()
     assert "<b>" not in table._repr_html_()
     assert table.to_dict()["cells"][2]["measures"]["dead"] == {"before": 16, "after": 0}

@@ -1,4 +1,5 @@
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -61,7 +62,7 @@ def test_gradients_are_those_of_the_loss(data):
     expected = [gradient.norm().item() for gradient in torch.autograd.grad(loss, hidden)]
     found = diagnose(model, data)
     assert found.target == "the loss of the training nodes"
-    assert found.entry_gradient == pytest.approx(expected[0], rel=1e-5)
+    assert found.entry.gradient_norm == pytest.approx(expected[0], rel=1e-5)
     assert [layer.gradient_norm for layer in found.layers] == pytest.approx(expected[1:], rel=1e-5)
 
 
@@ -70,7 +71,7 @@ def test_without_labels_of_the_output_and_always_the_same(data):
     model = GCN(16, 8, 2, 3)
     found = diagnose(model, plain)
     assert found.target == "the output in a random direction"
-    assert found.classes is None
+    assert (found.directions, found.standing, found.works) == (None, None, None)
     assert found.layers[0].gradient_norm > 0
     assert diagnose(model, plain).to_dict() == found.to_dict()
     wide = Data(x=data.x, edge_index=data.edge_index, y=data.y + 5, train_mask=data.train_mask)
@@ -83,7 +84,10 @@ def test_inside_no_grad_and_with_frozen_weights(data):
     with torch.no_grad():
         assert diagnose(model, data).to_dict() == expected
     model.requires_grad_(False)
-    assert diagnose(model, data).to_dict() == expected
+    frozen = diagnose(model, data)
+    assert all(layer.frozen for layer in frozen.layers)
+    thawed = tuple(replace(layer, frozen=False) for layer in frozen.layers)
+    assert replace(frozen, layers=thawed).to_dict() == expected
 
 
 def test_double_precision(data):
@@ -131,17 +135,34 @@ def test_a_directed_graph_is_refused_with_the_way_out(data):
     assert diagnose(model, directed, graph=graph).graph.edges == data.graph.num_edges
 
 
-def test_a_model_that_gives_no_scores(data):
-    class Lost(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner = GCN(16, 8, 2, 3)
+class Wrapped(torch.nn.Module):
+    """A GCN with a function of its scores."""
 
-        def forward(self, x, edge_index):
-            return self.inner(x, edge_index).mean()
+    def __init__(self, after):
+        super().__init__()
+        self.inner, self.after = GCN(16, 8, 2, 3), after
 
-    with pytest.raises(ModelError, match="no float matrix with 300 rows"):
-        diagnose(Lost(), data)
+    def forward(self, x, edge_index):
+        return self.after(self.inner(x, edge_index))
+
+
+def test_an_output_of_any_shape(data):
+    def pairs(z):
+        return (z[data.edge_index[0]] * z[data.edge_index[1]]).sum(1)
+
+    found = diagnose(Wrapped(pairs), data)  # a score for each edge
+    assert (found.target, found.works) == ("the output in a random direction", None)
+    assert found.layers[0].gradient_norm > 0
+    own = diagnose(Wrapped(pairs), data, loss=lambda output, data: output.square().mean())
+    assert own.target == "your loss"
+    assert own.layers[0].gradient_norm != found.layers[0].gradient_norm
+    with pytest.raises(ModelError, match="must return one number that depends on the output"):
+        diagnose(Wrapped(pairs), data, loss=lambda output, data: output)
+
+
+def test_an_output_that_depends_on_nothing(data):
+    with pytest.raises(ModelError, match="no float tensor that depends on its features"):
+        diagnose(Wrapped(lambda z: z.argmax(1)), data)
 
 
 def test_nan_names_its_layer(data):
@@ -180,7 +201,7 @@ def test_a_list_of_graphs_is_measured_as_one(build):
     found = diagnose(model, graphs)
     assert found.graph.components == 20
     assert len(found.layers) == 3
-    assert (found.target, found.classes) == ("the loss of the training graphs", 2)
+    assert (found.target, found.directions) == ("the loss of the training graphs", 1)
     batch = Batch.from_data_list(shapes(20))
     del batch.y
     alike = diagnose(model, batch)

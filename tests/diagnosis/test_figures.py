@@ -41,7 +41,7 @@ def test_curves_shade_what_is_not_healthy(found):
         panels = draw_curves(found).axes
     assert len(panels) == 4
     for axes in panels:
-        assert len(axes.patches) == 4
+        assert len(axes.patches) == 6
     smooth = panels[0].lines[0].get_ydata()
     assert smooth[0] == pytest.approx(found.layers[0].quartiles[1])
     assert np.isnan(smooth[3])

@@ -33,7 +33,7 @@ def test_scalars_are_numbers_by_measure_and_layer(found):
     numbers = scalars(found)
     assert {type(value) for value in numbers.values()} == {float}
     assert numbers["healthy"] == 0
-    assert numbers["entry_gradient"] == found.entry_gradient
+    assert numbers["entry_gradient"] == found.entry.gradient_norm
     for number, layer in enumerate(found.layers, 1):
         name = f"0{number} convs.{number - 1}"
         assert numbers[f"effective_rank/{name}"] == layer.effective_rank

@@ -48,11 +48,12 @@ def test_the_short_table_fits_into_80_columns(found):
         dead=tuple(range(512)),
         contrast_rank=512.5,
     )
-    findings = (Finding("vanishing gradient", (1,), "no gradient"),)
+    every = tuple(range(1, 101))
+    findings = tuple(Finding(kind, every, "") for kind in ("over-smoothed", "vanishing gradient"))
     wide = replace(found, layers=(replace(layer, contrast=0.001),) * 100, findings=findings)
     table = tables.short_layer_table(wide)
-    assert set(wide.states) == {"over-smoothed"}
-    assert texts(table)[0][1] == "…convs.100 (2)"
+    assert set(wide.states) == {"over-smoothed, vanishing gradient"}
+    assert texts(table)[0][1] == "…s.100 (2)"
     assert max(map(len, str(table).splitlines()[:-1])) <= 80
 
 

@@ -103,7 +103,7 @@ def test_a_loop_of_ones_own(data, tmp_path):
     assert [each is None for each in found] == [False, True, False, True, False]
     assert [line["epoch"] for line in lines(tmp_path)] == [0, 2, 4]
     assert notes == [(epoch, found[epoch].scalars()) for epoch in (0, 2, 4)]
-    assert found[4] == diagnose(model, data, reach=False)
+    assert found[4] == diagnose(model, data, rival=False, influence=False, reach=False)
 
 
 def test_an_epoch_is_diagnosed_once(data, make, tmp_path, monkeypatch):
@@ -144,7 +144,7 @@ def test_curves_and_heat_maps_for_tensorboard(data, make, tmp_path):
     expected = [line["layers"][0]["quartiles"][1] for line in lines(tmp_path)]
     assert [event.value for event in curve] == pytest.approx(expected)
     assert len(events.Images("smoothness")) == 3
-    assert set(events.Tags()["scalars"]) == set(diagnose(model, data, reach=False).scalars())
+    assert set(events.Tags()["scalars"]) == set(diagnose(model, data, rival=False, influence=False, reach=False).scalars())
 
 
 def test_the_heat_map_has_dead_dimensions_apart(data):

@@ -77,6 +77,10 @@ def diagnose(
     seeds: Annotated[
         int, typer.Option(min=1, help="Runs of each, with --try.", rich_help_panel=_TRAIN)
     ] = 3,
+    cause: Annotated[
+        bool,
+        options.flag("--cause", "Find out by short experiments why it does not learn.", _TRAIN),
+    ] = False,
     device: Annotated[str | None, options.device(_TRAIN)] = None,
     data: Annotated[str, options.data(_DATA)] = "demo",
     normalize: Annotated[bool, options.normalize(_DATA)] = False,
@@ -88,21 +92,26 @@ def diagnose(
     out: Annotated[
         Path | None, options.option("Folder for page.html, JSON, CSV and figures.", _OUT)
     ] = None,
+    explain: Annotated[
+        bool, options.flag("--explain", "Say what findings mean and how often they err.", _OUT)
+    ] = False,
     as_json: Annotated[bool, options.as_json(_OUT)] = False,
 ) -> None:
-    """Train a model, look inside, and say whether it over-smooths, dies or gets no gradient, in
-    which layers, and what to try.
+    """Train a model, look inside, and say whether it works, whether it over-smooths, dies or gets
+    no gradient, in which layers, why, and what to try.
     """
-    from rich.console import Console
+    from rich.console import Console, Group
 
     from graphsct.diagnosis.diagnosis import NARROW
+    from graphsct.diagnosis.render import explanations
 
     with diverted(as_json):
         found = _find({key: value for key, value in ctx.params.items() if value is not None})
     if as_json:
         typer.echo(found.to_json())
     else:
-        Console(highlight=False, width=max(NARROW, Console().width)).print(found)
+        console = Console(highlight=False, width=max(NARROW, Console().width))
+        console.print(Group(found, *(explanations(found) if explain else ())))
     if out is not None:
         paths = _write(found, out)
         typer.echo(f"Written to {out}: {' '.join(path.name for path in paths)}", err=as_json)
@@ -110,10 +119,11 @@ def diagnose(
 
 def _find(given: dict[str, Any]) -> Diagnosis:
     """Build, train and diagnose a model with the options of the command."""
-    from graphsct.diagnosis import diagnose, try_remedies
+    from graphsct.diagnosis import diagnose, find_cause, try_remedies
     from graphsct.diagnosis.weight_files import load_weights
     from graphsct.training import ModelConfig, TrainConfig
     from graphsct.training.seeding import seeded
+    from graphsct.training.seeds import split_of
 
     weights, epochs, device = (given.get(key) for key in ("weights", "epochs", "device"))
     data = load_data(given["data"], given, normalize=given["normalize"])
@@ -126,7 +136,13 @@ def _find(given: dict[str, Any]) -> Diagnosis:
     run = None
     if epochs or (epochs is None and weights is None):
         run = _train(model, data, config, given["last"], device)
-    found = replace(diagnose(model, data, layers=given.get("layer") or None), run=run)
+    split = split_of(data, config.seed)
+    found = diagnose(
+        model, data, layers=given.get("layer") or None, split=split, metric=config.metric
+    )
+    found = replace(found, run=run)
+    if given["cause"]:
+        found = find_cause(found, model, data, split=split)
     if given["try_"]:
         seeds = range(given["seeds"])
         found = try_remedies(found, chosen, data, config, seeds=seeds, device=device)

@@ -54,8 +54,9 @@ class Patient:
 
     def parts(self) -> Iterator[tuple[str, nn.Module]]:
         """The layers by their names."""
-        for name in dict.fromkeys(layer.name.split(" ")[0] for layer in self.layers):
-            yield name, self.model.get_submodule(name)
+        parts = dict(self.model.named_modules())
+        for name in dict.fromkeys(layer.part for layer in self.layers):
+            yield name, parts[name]
 
 
 def advise(patient: Patient) -> tuple[Advice, ...]:

@@ -6,6 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -30,6 +31,8 @@ def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
     A model with one required argument gets the data. Any other gets the features and the
     ``edge_index``, in reverse order if the name of its first argument contains ``edge`` or ``adj``.
     The weights of the edges follow if the data have them and the third name contains ``weight``.
+    Other arguments that it requires are taken from the data by their names; without them, edges to
+    predict are those of the graph, and all nodes are of one graph.
 
     Args:
         model: a model of :mod:`graphsct.nn` or any other, which gets dense features
@@ -43,7 +46,7 @@ def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
         [(2, 1800), (300, 16)]
     """
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    taken = inspect.signature(model.forward).parameters.values()
+    taken = inspect.signature(entrance(model)).parameters.values()
     names = [p.name for p in taken if p.kind in kinds]
     required = [p for p in taken if p.kind in kinds and p.default is p.empty]
     if len(required) == 1:
@@ -60,7 +63,35 @@ def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
         given.reverse()
     if weight and len(names) > 2 and "weight" in names[2].lower():
         given += weight
-    return tuple(given)
+    more = [_own_or_default(data, p.name) for p in required[len(given) :]]
+    return (*given, *takewhile(lambda value: value is not None, more))
+
+
+def entrance(model: torch.nn.Module) -> Callable[..., Any]:
+    """The method that a call of a model runs: ``encode`` if it has no ``forward``."""
+    if "forward" in dir(model) and not _is_missing(model.forward):
+        return model.forward
+    encode = getattr(model, "encode", None)
+    if not callable(encode):
+        raise ModelError(
+            f"{type(model).__name__} has neither forward nor encode; pass call=lambda model, data: "
+            "..."
+        )
+    found: Callable[..., Any] = encode
+    return found
+
+
+def _is_missing(forward: Any) -> bool:
+    return getattr(forward, "__name__", "") == "_forward_unimplemented"
+
+
+def _own_or_default(data: Any, name: str) -> Any:
+    """An argument by its name, ``None`` if the data do not have it."""
+    if name in data:
+        return data[name]
+    if "edge" in name and "label" in name:
+        return data.edge_index
+    return data.edge_index.new_zeros(data.num_nodes) if name == "batch" else None
 
 
 def prepare(
@@ -80,16 +111,18 @@ def prepare(
             f"{type(model).__name__} has layers that take their sizes from the first input; call "
             "it once"
         )
-    taken = inspect.signature(model.forward).parameters
+    taken = inspect.signature(entrance(model)).parameters if call is None else ()
     if call is None and "batch" in taken and getattr(data, "batch", None) is not None:
         call = _call_by_name
     given = () if call is not None else arguments(model, data)
     if track:
         given = tuple(_track(value) for value in given)
+    # A call runs the hooks of a model, its method does not.
+    ask = model if call is not None or not _is_missing(model.forward) else entrance(model)
 
     def run() -> Any:
         try:
-            return model(*given) if call is None else call(model, data)
+            return ask(*given) if call is None else call(model, data)
         except GraphsctError:
             raise
         except Exception as error:

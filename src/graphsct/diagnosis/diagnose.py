@@ -87,7 +87,9 @@ def diagnose(
         >>> len(found.layers), [finding.kind for finding in found.findings]
         (24, ['over-smoothed', 'vanishing gradient'])
     """
-    own, data = data, as_one_graph(data)
+    _check_one_type(data)
+    own = as_graphs(data)
+    data = as_one_graph(own)
     graph = measured_graph(data) if graph is None else graph
     model = _beside(data, model)
     targets = _targets(own, split, metric)
@@ -109,6 +111,7 @@ def diagnose(
             reached = measure_influence(last, entry, graph) if influence and last is not None else None
         with torch.no_grad():
             scores = None if targets is None else _scores(output, targets)
+            scores = None if scores is None else scores.detach()
             standing = None
             if targets is not None and scores is not None:
 
@@ -145,6 +148,17 @@ def diagnose(
     components = None if several else graph.num_components
     patient = Patient(model, reports, found.findings, components)
     return replace(found, advice=advise(patient))
+
+
+def _check_one_type(data: Any) -> None:
+    """Raise an error for heterogeneous data."""
+    if hasattr(data, "node_types"):
+        raise DataError(
+            "the data have nodes of several types, whose features have no common graph; diagnose "
+            "the model on one type: graphsct.diagnose(model, data, ...) takes a Data, such as "
+            "data.to_homogeneous(), and torch_geometric.utils.get_embeddings_hetero(model, data) "
+            "gives the features of each type for the measures of graphsct.smoothness"
+        )
 
 
 def _beside(data: Any, model: torch.nn.Module) -> torch.nn.Module:
@@ -225,9 +239,7 @@ def _scores(output: Any, targets: Targets) -> Tensor | None:
             return None
         scores = flat.reshape(len(flat), -1)
     wide = scores.shape[1]
-    needed = num_outputs(targets.y)
-    fits = wide >= needed if targets.objective.kind == "classes" else wide == needed
-    return scores if fits else None
+    return scores if wide == num_outputs(targets.y) else None
 
 
 def _target(

@@ -123,6 +123,11 @@ class Diagnosis(Record, keys=_KEYS):
         return not any(finding.kind in FAILURES for finding in self.findings)
 
     @property
+    def inside(self) -> tuple[Finding, ...]:
+        """The findings of layers."""
+        return tuple(finding for finding in self.findings if finding.layers)
+
+    @property
     def states(self) -> tuple[str, ...]:
         """The findings of each layer, ``ok`` if there are none."""
         numbers = range(1, len(self.layers) + 1)

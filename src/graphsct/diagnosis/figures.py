@@ -95,13 +95,13 @@ def draw_curves(found: Diagnosis) -> Figure:
     draw_line(scale, layer, of("gradient_norm"), RED, "gradient", "--")
     scale.set(title="norms", xlabel="layer", xticks=_ticks(len(layer)))
     for axes in grid.flat:
-        for number in layer[np.array(states) != "healthy"]:
+        for number in layer[np.array(states) != "ok"]:
             axes.axvspan(number - 0.5, number + 0.5, color=RED, alpha=0.07, linewidth=0)
         below = -0.04 if axes in grid[0] else -0.17
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), ncols=3, fontsize=11)
     for axes in (rank, share):
         label_log_axis(axes)
-    bad = "; red: not healthy" if set(states) != {"healthy"} else ""
+    bad = "; red: layers with findings" if set(states) != {"ok"} else ""
     canvas.suptitle(f"{_title(found)}{bad}")
     return canvas
 

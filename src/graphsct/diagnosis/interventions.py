@@ -112,9 +112,7 @@ def _try(
     )
     new = copy.deepcopy(model)
     with seeded(seed):
-        for part in new.modules():
-            if part is not new and hasattr(part, "reset_parameters"):
-                part.reset_parameters()
+        _reset(new)
         for weight in new.parameters():
             weight.requires_grad_()
         change(new, found)
@@ -123,13 +121,22 @@ def _try(
     return max(standing.skill(Scores(e.train_score, e.val_score), "train") for e in run.history)
 
 
+def _reset(part: nn.Module) -> None:
+    """Start a model anew; a part that can do so by itself takes care of its own parts."""
+    if hasattr(part, "reset_parameters"):
+        part.reset_parameters()
+        return
+    for child in part.children():
+        _reset(child)
+
+
 def _nothing(model: nn.Module, found: Diagnosis) -> None:
     pass
 
 
 def _parts(model: nn.Module, found: Diagnosis) -> list[nn.Module]:
-    names = dict.fromkeys(layer.name.split(" ")[0] for layer in found.layers)
-    return [model.get_submodule(name) for name in names]
+    parts = dict(model.named_modules())
+    return [parts[name] for name in dict.fromkeys(layer.part for layer in found.layers)]
 
 
 def _start_at_identity(model: nn.Module, found: Diagnosis) -> None:

@@ -10,6 +10,7 @@ component, which tells the nodes of a component apart.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import torch
@@ -111,6 +112,11 @@ class LayerReport(Record):
     gradient_norm: float
     frozen: bool
     reach: Reach | None
+
+    @property
+    def part(self) -> str:
+        """The name of the layer in its model, without the number of the call."""
+        return re.sub(r" \(\d+\)$", "", self.name)
 
 
 class Contrast:

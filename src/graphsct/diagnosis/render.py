@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from graphsct.diagnosis.rates import describe_rate, read_rates
 from graphsct.diagnosis.tables import effect_table, long_layer_table, short_layer_table
-from graphsct.diagnosis.words import size, trained
+from graphsct.diagnosis.words import MEANINGS, size, trained
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
     from graphsct.diagnosis.diagnosis import Diagnosis
 
-__all__ = ["render"]
+__all__ = ["explanations", "render"]
 
 _WIDEST = 1000
 
@@ -29,7 +30,7 @@ def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Itera
     if found.run is not None:
         yield Text(trained(found.run))
     for line in found.verdict.splitlines():
-        yield Text(line, style="bold green" if found.healthy else "bold red")
+        yield Text(line, style=_style(found, line))
     yield Text()
     layers, effects = long_layer_table(found), effect_table(found)
     whole = console.measure(layers.to_rich(), options=options.update(width=_WIDEST)).maximum
@@ -43,8 +44,30 @@ def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Itera
         for advice in found.advice:
             yield Text.assemble(("  " + advice.name, "bold"), f": {advice.why}")
             yield Text(f"      {advice.change}", style="cyan")
+            yield Text(f"      evidence: {advice.evidence}", style="dim")
     if effects is not None:
         yield Text(f"\n{effects.title}:", style="bold")
         yield effects.to_rich()
     for name, reason in found.untried.items():
         yield Text(f"not tried: {name}: {reason}", style="dim")
+
+
+def explanations(found: Diagnosis) -> Iterator[Any]:
+    """Yield the meaning of each finding and how often it is right."""
+    from rich.text import Text
+
+    yield Text("\nHow to read the findings:", style="bold")
+    for finding in found.findings:
+        yield Text.assemble(("  " + finding.kind, "bold"), f": {MEANINGS[finding.kind]}")
+        yield Text(f"      {describe_rate(finding.kind)}", style="dim")
+    rates = read_rates()
+    yield Text.assemble(
+        ("  the whole", "bold"),
+        f": that a model does not work was {rates.works.text}; measured on {rates.models} models "
+        "on which no limit was chosen",
+    )
+
+
+def _style(found: Diagnosis, line: str) -> str:
+    good = line.startswith(("The model works", "no over-smoothing"))
+    return "bold green" if good and found.works is not False else "bold red"

@@ -59,10 +59,9 @@ class Standing(Record):
         spread: standard deviation of predicted numbers over that of the targets, ``None`` for
             others
         answers: number of classes that the model predicts for some node, ``None`` for others
-        same_without_edges: share of the answers that stay when all edges are taken away, ``None``
-            if the model cannot do without
-        same_with_other_features: share of the answers that stay when the nodes exchange their
-            features
+        same_without_edges: share of the variance of its output that stays when all edges are taken
+            away, ``None`` if the model cannot do without
+        same_with_other_features: share that stays when the nodes exchange their features
     """
 
     metric: str
@@ -167,8 +166,8 @@ def measure_standing(
         frequent_truth=float(y.bincount().max() / len(y)) if classes else None,
         spread=None if answers is not None else _spread(output, y),
         answers=len(counted) if classes and counted is not None else None,
-        same_without_edges=_same(output, targets, run, without_edges(data, model)),
-        same_with_other_features=_same(output, targets, run, _with_other_features(data)),
+        same_without_edges=_same(output, run, without_edges(data, model)),
+        same_with_other_features=_same(output, run, _with_other_features(data)),
     )
 
 
@@ -199,8 +198,8 @@ def score_without_edges(data: Any, split: Any = None, metric: str | None = None)
     rows = torch.cat(used)
     bare = Data(x=_rows(x, rows), y=found.y[rows], edge_index=rows.new_zeros(2, 0))
     bare.train_mask, bare.val_mask, bare.test_mask = (parts == part for part in range(3))
-    with seeded(0):
-        model = _WithoutEdges(bare.num_features, num_outputs(found.y)).to(bare.x.device)
+    with seeded(0), torch.enable_grad():
+        model = _WithoutEdges(bare.num_features, num_outputs(found.y)).to(bare.x)
         config = TrainConfig(epochs=_EPOCHS, patience=_EPOCHS, metric=found.objective.metric.name)
         fit(model, bare, config, progress=False)
         with torch.no_grad():
@@ -264,10 +263,8 @@ def _spread(output: Tensor, y: Tensor) -> float:
     return float((output.std(dim=0) / wide.clamp_min(1e-12)).max())
 
 
-def _same(
-    output: Tensor, targets: Targets, run: Callable[[Any], Tensor], other: Any
-) -> float | None:
-    """The share of the answers that stay with other data, of numbers that of their variance."""
+def _same(output: Tensor, run: Callable[[Any], Tensor], other: Any) -> float | None:
+    """The share of the variance of an output that stays with other data."""
     if other is None:
         return None
     try:
@@ -276,11 +273,9 @@ def _same(
         return None
     if changed.shape != output.shape or not bool(changed.isfinite().all()):
         return None
-    answers, others = _answers(output, targets), _answers(changed, targets)
-    if answers is not None and others is not None:
-        return float((answers == others).double().mean())
     variance = float(output.var(dim=0).sum())
-    return max(0.0, 1 - float((changed - output).square().mean(0).sum()) / max(variance, 1e-30))
+    off = float((changed - output).square().mean(0).sum())
+    return max(0.0, 1 - off / max(variance, 1e-30))
 
 
 def without_edges(data: Any, model: nn.Module) -> Any:

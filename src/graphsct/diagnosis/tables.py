@@ -140,9 +140,11 @@ def _short_name(row: LayerRow) -> Field:
     return Field(name if len(name) <= _NAME else f"…{name[1 - _NAME :]}", long=name)
 
 
-_NAME = 14  # letters of a name in the short table, its end if it is longer
+_NAME = 10  # letters of a name in the short table, its end if it is longer
 _TERMINAL_STATE: Column[LayerRow] = Column(
-    "state", lambda row: Field(row.state, "" if row.state == "ok" else "worse"), right=False
+    "state",
+    lambda row: Field(row.state.replace(", ", "\n"), "" if row.state == "ok" else "worse"),
+    right=False,
 )
 _LONG: tuple[Column[LayerRow], ...] = (
     Column("", "{number:d}"),

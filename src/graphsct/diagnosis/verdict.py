@@ -30,8 +30,8 @@ class Thresholds(Record):
             not as many have it, or if its numbers vary less than 1 minus this share
         underfit: it *underfits* if its skill on the training nodes, from 0 for guessing to 1, is
             below this share of what a network without edges reaches there
-        same: it *ignores* the graph, or the features, if this share of its answers stays without
-            the edges, or with the features of other nodes
+        same: it *ignores* the graph, or the features, if this share of the variance of its output
+            stays without the edges, or with the features of other nodes
         dead: a layer is *dead* if this share of its dimensions is zero at every node ...
         alive: ... and at most this many others are left
         exploding: it *explodes* if its entries are larger than this (root of their mean square),
@@ -119,6 +119,11 @@ class Evidence:
         for number, layer in enumerate(self.layers, 1):
             if not (number == last and layer.where == "output" and self.directions is not None):
                 yield number, layer
+
+    @property
+    def joined(self) -> bool:
+        """Whether enough nodes have neighbours for their differences to be measured."""
+        return self.room * self.nodes >= 10
 
     def contrast(self, layer: LayerReport) -> float:
         """The contrast of a layer compared to that of random features."""
@@ -217,7 +222,7 @@ def _ignores_graph(evidence: Evidence, limits: Thresholds) -> str | None:
         return None
     if _one_answer(evidence, limits):
         return None
-    return f"{own.same_without_edges:.1%} of its answers stay when all edges are taken away"
+    return f"{own.same_without_edges:.1%} of its output stays when all edges are taken away"
 
 
 def _ignores_features(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -226,7 +231,7 @@ def _ignores_features(evidence: Evidence, limits: Thresholds) -> str | None:
         return None
     if own.same_with_other_features < limits.same or _one_answer(evidence, limits):
         return None
-    return f"{own.same_with_other_features:.1%} of its answers stay when nodes exchange features"
+    return f"{own.same_with_other_features:.1%} of its output stays when nodes exchange features"
 
 
 def _squashed(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -280,7 +285,7 @@ def _faded(evidence: Evidence, limits: Thresholds) -> list[int]:
 
 
 def _smooth(evidence: Evidence, limits: Thresholds) -> list[int]:
-    if evidence.room * evidence.nodes < 10:
+    if not evidence.joined:
         return []
     found, sick = [], {*_dead(evidence, limits), *_faded(evidence, limits)}
     most = evidence.entry.contrast * evidence.entry.size
@@ -297,6 +302,8 @@ def _smooth(evidence: Evidence, limits: Thresholds) -> list[int]:
 
 
 def _collapsed(evidence: Evidence, limits: Thresholds) -> list[int]:
+    if not evidence.joined:
+        return []
     needed = limits.collapsed
     if evidence.directions is not None:
         needed = min(needed, evidence.directions / 2)

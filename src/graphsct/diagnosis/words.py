@@ -23,10 +23,10 @@ MEANINGS = {
     "edges does. So the features suffice, and the model fails to use them.",
     "worse than without edges": "A small network that sees only the features does better on "
     "validation nodes. So either the edges do not help here, or the model cannot use them.",
-    "ignores the graph": "The answers stay the same when all edges are taken away. A network "
+    "ignores the graph": "The output stays the same when all edges are taken away. A network "
     "without edges would do as well.",
-    "ignores the features": "The answers stay the same when the nodes exchange their features. "
-    "They depend on the edges alone.",
+    "ignores the features": "The output stays the same when the nodes exchange their features. "
+    "It depends on the edges alone.",
     "over-squashed": "Most of the nodes that the model could use are far away, and they have next "
     "to no influence on its output. What has to come from there cannot be learned.",
     "dead": "These dimensions are zero at every node, so neither features nor gradients pass "
@@ -54,7 +54,7 @@ def verdict_lines(found: Diagnosis) -> list[str]:
         word = "The model works" if found.works else "The model does not work"
         lines.append(f"{word}: {standing.text}")
     lines += [finding.text for finding in found.findings]
-    if not any(finding.layers for finding in found.findings):
+    if not found.inside:
         lines.append(f"no over-smoothing found: no layer is {_SOUND}")
     if found.cause is not None:
         lines.append(f"cause: {found.cause.name}. {found.cause.text}")

@@ -47,7 +47,7 @@ def test_curves_are_the_measures(smooth):
 
 
 def test_what_is_not_healthy_is_shaded(smooth):
-    sick = [n for n, state in enumerate(smooth.states, 1) if state != "healthy"]
+    sick = [n for n, state in enumerate(smooth.states, 1) if state != "ok"]
     starved = [f.layers for f in smooth.findings if f.kind == "vanishing gradient"]
     assert sick
     assert shaded(named(curves(smooth), "Effective")) == sick

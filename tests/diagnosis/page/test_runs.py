@@ -3,8 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphsct.diagnosis import Diagnosis
-from graphsct.diagnosis.page.runs import best_run, look_inside, trained_page, write_trained
+from graphsct.diagnosis.page.runs import Judged, judge_seeds, trained_page, write_trained
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.compare import compare_control
 
@@ -34,18 +33,23 @@ def path(found, named, folder):
     return write_trained(found, named, folder)
 
 
-def test_the_best_run_is_that_of_the_rule(found):
-    runs = found.results.runs
-    assert best_run(found.results) == min(runs, key=lambda run: run.val_loss)
-    by_accuracy = replace(found.results, config=TrainConfig(select="val_score"))
-    assert best_run(by_accuracy).val_score == max(run.val_score for run in runs)
+def test_every_seed_is_judged_and_the_worst_is_shown(found, named, folder):
+    judged = judge_seeds(found.results, named, folder)
+    assert isinstance(judged, Judged)
+    worst = min(found.results.runs, key=lambda run: (run.val_score, -run.val_loss))
+    assert judged.worst.run is worst
+    assert judged.worst.works is False
+    assert judged.note.startswith("0 of 3 seeds work; 3 have findings inside. This is the worst")
+    assert judged.worst.standing.model.val == pytest.approx(worst.val_score)
+    assert len(judged.worst.layers) == 12
 
 
-def test_it_looks_at_the_weights_of_the_best_run(found, named, folder):
-    look = look_inside(found.results, named, folder)
-    assert isinstance(look, Diagnosis)
-    assert look.run is best_run(found.results)
-    assert len(look.layers) == 12
+def test_a_seed_that_fails_is_worse_than_one_that_works(named, tmp_path):
+    model = ModelConfig(depth=2, hidden=8)
+    found = compare_control(model, named, TrainConfig(epochs=60), range(2), folder=tmp_path / "a", compare=False)
+    judged = judge_seeds(found.results, named, tmp_path / "a")
+    assert judged.worst.works
+    assert judged.note.startswith("2 of 2 seeds work; 0 have findings inside.")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +118,7 @@ def test_one_model_and_no_diagnosis(found, named, folder):
     alone = replace(found, without=None)
     stopped = tuple(replace(run, interrupted=True) for run in found.results.runs)
     interrupted = replace(alone, results=replace(found.results, runs=stopped))
-    look = look_inside(interrupted.results, named, folder)
+    look = judge_seeds(interrupted.results, named, folder)
     assert look == "no run is finished"
     text = trained_page(interrupted, named, [look])
     assert "No diagnosis: no run is finished." in text

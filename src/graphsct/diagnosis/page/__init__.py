@@ -12,6 +12,7 @@ from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.curves import curves
 from graphsct.diagnosis.page.history import history
 from graphsct.diagnosis.page.maps import heat_maps
+from graphsct.diagnosis.rates import describe_rate
 from graphsct.diagnosis.tables import LayerRow, ResultRow, effect_table, layer_table
 from graphsct.diagnosis.verdict import Finding, span
 from graphsct.diagnosis.words import MEANINGS, size, trained
@@ -44,13 +45,14 @@ def page(found: Diagnosis) -> str:
 
 @dataclass(frozen=True)
 class FindingView:
-    """A finding in words; ``strip`` marks the layers that have it."""
+    """A finding in words; ``strip`` marks the layers that have it, none if it is of the whole."""
 
     kind: str
     where: str
     strip: list[bool]
     evidence: str
     meaning: str
+    rate: str
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,10 @@ class Inside:
     maps: list[Drawn]
     curves: list[Drawn]
     table: Table[LayerRow]
+    note: str
 
 
-def inside(found: Diagnosis, heading: str) -> Inside:
+def inside(found: Diagnosis, heading: str, note: str = "") -> Inside:
     """Return the parts of a page about one model."""
     return Inside(
         heading,
@@ -74,6 +77,7 @@ def inside(found: Diagnosis, heading: str) -> Inside:
         heat_maps(found),
         curves(found),
         layer_table(found, heading),
+        note,
     )
 
 
@@ -85,10 +89,11 @@ def pretty(values: Any) -> str:
 def _finding(finding: Finding, depth: int) -> FindingView:
     return FindingView(
         finding.kind,
-        span(finding.layers),
-        [number in finding.layers for number in range(1, depth + 1)],
+        f"{span(finding.layers)} of {depth}" if finding.layers else "the whole model",
+        [number in finding.layers for number in range(1, depth + 1)] if finding.layers else [],
         finding.evidence,
         MEANINGS[finding.kind],
+        describe_rate(finding.kind),
     )
 
 

@@ -1,9 +1,9 @@
-"""The page of a run folder: its results, and a diagnosis of its best model."""
+"""The page of a run folder: its results, a judgement of every seed, and the worst in detail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.page import inside, pretty
 from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.history import history
+from graphsct.diagnosis.standing import Scores, score_without_edges
 from graphsct.diagnosis.tables import comparison_table, seed_table
 from graphsct.diagnosis.weight_files import load_weights
 from graphsct.errors import GraphsctError
@@ -25,10 +26,10 @@ from graphsct.training.checkpoint import WEIGHTS, saving
 from graphsct.training.compare import WITHOUT, Comparison
 from graphsct.training.folder import PAGE
 from graphsct.training.run import Run
-from graphsct.training.seeds import Results, seed_folder
+from graphsct.training.seeds import Results, seed_folder, split_of
 from graphsct.training.words import describe
 
-__all__ = ["best_run", "look_inside", "trained_page", "write_trained"]
+__all__ = ["Judged", "judge_seeds", "trained_page", "write_trained"]
 
 
 def write_trained(found: Comparison, data: Any, folder: Path) -> Path:
@@ -41,32 +42,66 @@ def write_trained(found: Comparison, data: Any, folder: Path) -> Path:
     """
     require("plotly", "report")
     places = [folder, folder / WITHOUT]
-    looks = [
-        look_inside(part, data, place) for part, place in zip(found.parts, places, strict=False)
-    ]
+    looks = [judge_seeds(part, data, own) for part, own in zip(found.parts, places, strict=False)]
     text = trained_page(found, data, looks)
     with saving(folder):
         write_text(folder / PAGE, text)
     return folder / PAGE
 
 
-def look_inside(results: Results, data: Any, folder: Path) -> Diagnosis | str:
-    """Return the diagnosis of the best run, or the reason why there is none."""
-    run = best_run(results)
-    if run is None:
+@dataclass(frozen=True)
+class Judged:
+    """The diagnosis of the worst seed, and a sentence about all of them."""
+
+    worst: Diagnosis
+    note: str
+
+
+def judge_seeds(results: Results, data: Any, folder: Path) -> Judged | str:
+    """Return the worst of the diagnoses of all seeds, or the reason why there is none.
+
+    The worst is one that does not work, if there is any, and among equals that with the lowest
+    validation score, by the rule that chose the epochs.
+    """
+    runs = results.finished
+    if not runs:
         return "no run is finished"
-    model = results.model.build(data)
-    try:
+    rank = results.criterion.rank
+    order = sorted(runs, key=lambda run: rank(run.val_score, run.val_loss), reverse=True)
+    rivals: dict[int | None, Scores] = {}
+
+    def look_inside(run: Run, *, whole: bool) -> Diagnosis:
+        model, split = results.model.build(data), split_of(data, run.config.seed)
         load_weights(model, seed_folder(folder, run.config.seed) / WEIGHTS)
-        return replace(diagnose(model, data), run=run)
+        metric = run.config.metric
+        if split not in rivals:
+            rivals[split] = score_without_edges(data, split, metric)
+        own = {"split": split, "metric": metric, "rival": rivals[split]}
+        return replace(diagnose(model, data, **own, influence=whole, reach=whole), run=run)
+
+    try:
+        judged = {run.config.seed: look_inside(run, whole=False) for run in order}
+        failed = [run for run in order if judged[run.config.seed].works is False]
+        worst = look_inside((failed or order)[0], whole=True)
     except GraphsctError as error:
         return str(error)
+    return Judged(worst, _note(list(judged.values()), worst, results))
 
 
-def best_run(results: Results) -> Run | None:
-    """Return the finished run with the best validation score, by the rule that chose its epoch."""
-    rank = results.criterion.rank
-    return min(results.finished, key=lambda run: rank(run.val_score, run.val_loss), default=None)
+def _note(judged: Sequence[Diagnosis], worst: Diagnosis, results: Results) -> str:
+    """Return how many seeds work, and which of them is shown."""
+    assert worst.run is not None
+    run, metric = worst.run, results.metric
+    shown = (
+        f"seed {run.config.seed} at epoch {run.best_epoch}: test {metric.title} "
+        f"{metric.with_unit(run.test_score)}"
+    )
+    if len(judged) == 1:
+        return f"The only finished seed, {shown}."
+    fine = sum(one.works is True for one in judged)
+    inside = sum(bool(one.inside) for one in judged)
+    works = "" if worst.works is None else f"{fine} of {len(judged)} seeds work; "
+    return f"{works}{inside} have findings inside. This is the worst, {shown}."
 
 
 class History(NamedTuple):
@@ -76,18 +111,21 @@ class History(NamedTuple):
     history: list[Drawn]
 
 
-def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str]) -> str:
+def trained_page(found: Comparison, data: Any, looks: Sequence[Judged | str]) -> str:
     """Return everything about the runs on one page, the verdict on top.
 
     Args:
         found: the results
         data: the data of the training
-        looks: for each part of ``found`` its diagnosis, or the reason why there is none
+        looks: for each part of ``found`` the judgement of its seeds, or the reason why there is
+            none
     """
     graph = measured_graph(data)
     names = [_heading(part) if len(found.parts) > 1 else "" for part in found.parts]
     pairs = list(zip(names, looks, strict=True))
-    parts = [inside(look, name) for name, look in pairs if isinstance(look, Diagnosis)]
+    parts = [
+        inside(look.worst, name, look.note) for name, look in pairs if isinstance(look, Judged)
+    ]
     histories = [
         History(name, history(part.runs)) for part, name in zip(found.parts, names, strict=True)
     ]
@@ -103,7 +141,6 @@ def trained_page(found: Comparison, data: Any, looks: Sequence[Diagnosis | str])
         lead=describe(found),
         interrupted=found.interrupted,
         parts=parts,
-        metric=found.results.metric,
         rule=found.results.criterion.title,
         unknown=[(name, look) for name, look in pairs if isinstance(look, str)],
         summary=comparison_table(found),

@@ -1,0 +1,86 @@
+"""How often the findings are right, as measured on models whose faults are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+
+from graphsct.records import Record
+
+__all__ = ["Rate", "Rates", "describe_rate", "read_rates"]
+
+
+@dataclass(frozen=True)
+class Rate(Record):
+    """How often a finding is right.
+
+    Args:
+        found: number of models that have the fault, and in which it was found
+        faulty: number of models that have it
+        clear: number of models without it, in which it was not found
+        sound: number of models without it
+    """
+
+    found: int
+    faulty: int
+    clear: int
+    sound: int
+
+    @property
+    def sensitivity(self) -> float | None:
+        """Share of the faulty models in which it was found."""
+        return self.found / self.faulty if self.faulty else None
+
+    @property
+    def specificity(self) -> float | None:
+        """Share of the sound models in which it was not found."""
+        return self.clear / self.sound if self.sound else None
+
+    @property
+    def text(self) -> str:
+        """The rates in a sentence.
+
+        Example:
+            >>> Rate(19, 20, 98, 100).text
+            'found in 19 of 20 models that have it (95 %), and in 2 of 100 that do not (2 %)'
+        """
+        wrong = self.sound - self.clear
+        parts = []
+        if self.faulty:
+            share = f"{self.found / self.faulty:.0%}".replace("%", " %")
+            parts.append(f"found in {self.found} of {self.faulty} models that have it ({share})")
+        if self.sound:
+            share = f"{wrong / self.sound:.0%}".replace("%", " %")
+            parts.append(f"{'and ' * bool(parts)}in {wrong} of {self.sound} that do not ({share})")
+        return ", ".join(parts) or "not measured"
+
+
+@dataclass(frozen=True)
+class Rates(Record):
+    """The rates of all findings, measured by ``benchmarks/verdicts.py``.
+
+    Args:
+        models: number of models, all of them unseen when the limits were chosen
+        findings: by kind, where the truth is known by construction
+        works: whether a model does its task, where the truth is its test score
+        causes: number of right causes and of all
+    """
+
+    models: int
+    findings: dict[str, Rate]
+    works: Rate
+    causes: tuple[int, int] = field(default=(0, 0))
+
+
+@cache
+def read_rates() -> Rates:
+    """The rates that were measured for this version."""
+    text = files("graphsct.diagnosis").joinpath("rates.json").read_text(encoding="utf-8")
+    return Rates.from_json(text)
+
+
+def describe_rate(kind: str) -> str:
+    """How often a finding is right, in a sentence."""
+    rate = read_rates().findings.get(kind)
+    return "not measured" if rate is None else rate.text
