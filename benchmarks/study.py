@@ -105,7 +105,10 @@ def main() -> None:
         for name in MEASURES
     }
     order = sorted(found, key=lambda name: -abs(found[name][0][0]))
-    lines = ["| measure of the last hidden layer | all depths | equal depth |", "| --- | --- | --- |"]
+    lines = [
+        "| measure of the last hidden layer | all depths | equal depth |",
+        "| --- | --- | --- |",
+    ]
     for name in order:
         cells = [f"{mean:+.2f} ({low:+.2f} to {high:+.2f})" for mean, low, high in found[name]]
         lines.append(f"| {name} | {' | '.join(cells)} |")
@@ -115,7 +118,9 @@ def main() -> None:
     print(table)
     page = DOCS / "study.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    page.write_text(
+        f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+    )
     draw(sample, found, order)
 
 
@@ -140,7 +145,12 @@ def draw(sample: Sample, found: dict[str, Any], order: list[str]) -> None:
         left.set(xlim=(-1, 1), xlabel="rank correlation with the score", title="Correlation")
         left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
         for axes, name in zip(others, ("rank of contrast", "contrast"), strict=True):
-            for depth, colour, mark in ((2, BLUE, "o"), (4, BLUE, "s"), (16, ORANGE, "^"), (32, GREY, "v")):
+            for depth, colour, mark in (
+                (2, BLUE, "o"),
+                (4, BLUE, "s"),
+                (16, ORANGE, "^"),
+                (32, GREY, "v"),
+            ):
                 own = [row for row in sample if row["depth"] == depth]
                 axes.plot(
                     [row[name] for row in own],

@@ -49,12 +49,12 @@ def truth(fault: str, share: float) -> dict[str, bool]:
     true, unknown = FAULTS[fault]
     found = {kind: False for kind in INSIDE if kind not in unknown}
     if fault in ("none", "shift", "frozen", "shuffled", "gradient"):
-        found |= {kind: False for kind in IGNORES}
+        found |= dict.fromkeys(IGNORES, False)
     if fault in ("none", "shift", "frozen") and share >= 0.8:
-        found |= {kind: False for kind in (*WHOLE[:3],)}
+        found |= dict.fromkeys((*WHOLE[:3],), False)
     if fault == "expander" or fault in ("none", "shift"):
         found["over-squashed"] = False
-    return found | {kind: True for kind in true}
+    return found | dict.fromkeys(true, True)
 
 
 def rate(pairs: Iterator[tuple[bool, bool]]) -> Rate:

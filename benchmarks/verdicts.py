@@ -38,7 +38,7 @@ from torch_geometric.nn import (
 from graphsct import Graph, datasets, diagnose, fit
 from graphsct.datasets import csbm
 from graphsct.datasets.splits import Fractions
-from graphsct.diagnosis import Diagnosis, Scores, find_cause, score_without_edges
+from graphsct.diagnosis import Scores, find_cause, score_without_edges
 from graphsct.diagnosis.calling import trainable
 from graphsct.diagnosis.standing import Targets, guess_scores
 from graphsct.training import TrainConfig
@@ -71,13 +71,13 @@ INSIDE = (
 #: What a fault makes true, and what it leaves open; every other finding inside is false.
 FAULTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "none": ((), ()),
-    "shift": ((), ()),
+    "shift": ((), ("dead",)),  # a large constant before ReLU does kill
     "smooth": (("over-smoothed",), ("collapsed", "vanishing gradient")),
     "rank one": (("collapsed",), ("over-smoothed",)),
     "dead": (("dead",), ("faded", "over-smoothed", "collapsed", "vanishing gradient")),
     "exploding": (("exploding",), ("vanishing gradient", "over-smoothed", "collapsed")),
     "faded": (("faded",), ("over-smoothed", "collapsed", "vanishing gradient")),
-    "gradient": (("vanishing gradient",), ()),
+    "gradient": (("vanishing gradient",), ("over-smoothed", "collapsed")),
     "frozen": (("frozen",), ()),
     "one answer": (("one answer",), ("vanishing gradient", "collapsed")),
     "no graph": (("ignores the graph",), ()),
@@ -190,11 +190,11 @@ def _labelled(pairs: Tensor) -> Any:
 
 class _Gradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:  # noqa: ARG004
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         return x.clone()
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # noqa: ARG004
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         return 1e-6 * gradient
 
 
@@ -267,9 +267,7 @@ class Stack(nn.Module):
             self.middle = nn.Linear(WIDTH, WIDTH)
             self.convs = nn.ModuleList([APPNP(K=case.depth, alpha=0.1)])
         else:
-            self.convs = nn.ModuleList(
-                _conv(case.architecture, WIDTH) for _ in range(case.depth)
-            )
+            self.convs = nn.ModuleList(_conv(case.architecture, WIDTH) for _ in range(case.depth))
         self.fault = Fault(case.fault)
         self.output = nn.Linear(WIDTH, classes)
         self.spoil()
@@ -303,8 +301,10 @@ class Stack(nn.Module):
             x = conv(x, *more, edge_index).relu()
             if number == max(1, len(self.convs) // 2):
                 x = self.fault(x, edge_index)
-        return self.output(x)
-
+        scores: Tensor = self.output(x)
+        if self.case.fault == "one answer":
+            scores = scores + 1e6 * nn.functional.one_hot(torch.tensor(0), scores.shape[1])
+        return scores
 
 
 def _shuffled(data: Any) -> Any:

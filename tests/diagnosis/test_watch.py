@@ -144,7 +144,9 @@ def test_curves_and_heat_maps_for_tensorboard(data, make, tmp_path):
     expected = [line["layers"][0]["quartiles"][1] for line in lines(tmp_path)]
     assert [event.value for event in curve] == pytest.approx(expected)
     assert len(events.Images("smoothness")) == 3
-    assert set(events.Tags()["scalars"]) == set(diagnose(model, data, rival=False, influence=False, reach=False).scalars())
+    assert set(events.Tags()["scalars"]) == set(
+        diagnose(model, data, rival=False, influence=False, reach=False).scalars()
+    )
 
 
 def test_the_heat_map_has_dead_dimensions_apart(data):

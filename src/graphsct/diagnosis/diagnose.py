@@ -108,7 +108,9 @@ def diagnose(
                 target, [*wanted, entry], allow_unused=True, retain_graph=True
             )
             last = find_features(output, graph.num_nodes)
-            reached = measure_influence(last, entry, graph) if influence and last is not None else None
+            reached = (
+                measure_influence(last, entry, graph) if influence and last is not None else None
+            )
         with torch.no_grad():
             scores = None if targets is None else _scores(output, targets)
             scores = None if scores is None else scores.detach()

@@ -16,6 +16,7 @@ from graphsct.diagnosis.influence import Influence
 from graphsct.diagnosis.measure import Entry, LayerReport
 from graphsct.diagnosis.standing import Standing
 from graphsct.records import Record
+from graphsct.training.metrics import METRICS
 
 __all__ = ["FAILURES", "KINDS", "Evidence", "Finding", "Thresholds", "judge", "span"]
 
@@ -29,7 +30,11 @@ class Thresholds(Record):
         one_answer: a model *gives one answer* if this share of the nodes gets the same class, and
             not as many have it, or if its numbers vary less than 1 minus this share
         underfit: it *underfits* if its skill on the training nodes, from 0 for guessing to 1, is
-            below this share of what a network without edges reaches there
+            below this share of what a network without edges reaches there, and it is not better
+            than that on validation nodes ...
+        little: ... or if it is below this
+        below: it is *worse than without edges* if its skill on the validation nodes is below this
+            share of that of a network without edges, and the difference is more than chance
         same: it *ignores* the graph, or the features, if this share of the variance of its output
             stays without the edges, or with the features of other nodes
         dead: a layer is *dead* if this share of its dimensions is zero at every node ...
@@ -40,9 +45,9 @@ class Thresholds(Record):
         contrast: it is *over-smoothed* if at most this share of its norm tells the nodes of a
             component apart, compared to random features ...
         lost: ... and at most this share of the differences of an earlier layer is left ...
-        contrast_rank: ... or if they have at most this share of the possible directions,
-            :math:`(r - 1) / (d - 1)` of their effective rank r; a constant that was added to
-            healthy features changes neither
+        contrast_rank: ... or if half of these is lost, and they have at most this share of the
+            possible directions, :math:`(r - 1) / (d - 1)` of their effective rank r; a constant
+            that was added to healthy features changes none of this
         collapsed: it is *collapsed* if its nodes differ in fewer directions than this, or than
             half of what the task needs ...
         correlated: ... and its dimensions have at least this mean absolute correlation
@@ -55,6 +60,8 @@ class Thresholds(Record):
 
     one_answer: float = 0.99
     underfit: float = 0.7
+    little: float = 0.25
+    below: float = 0.8
     same: float = 0.99
     dead: float = 0.8
     alive: int = 16
@@ -66,7 +73,7 @@ class Thresholds(Record):
     collapsed: float = 2.5
     correlated: float = 0.5
     gradient: float = 1e-4
-    far: float = 0.01
+    far: float = 0.05
     crowd: float = 0.5
 
 
@@ -180,6 +187,8 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
         return f"its numbers vary {own.spread:.1%} as much as the targets" if few else None
     if own.frequent is None or own.frequent < limits.one_answer:
         return None
+    if METRICS[own.metric].ranks and own.skill(own.model) >= 0.5:
+        return None  # the order of the nodes is what counts
     truth = own.frequent_truth
     if truth is not None and truth >= 0.5 * (1 + limits.one_answer):
         return None
@@ -189,7 +198,9 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
 
 def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
     own = evidence.standing
-    if own is None or abs(own.model.val - own.guess.val) > own.margin and own.skill(own.model) > 0:
+    if own is None or (
+        abs(own.model.val - own.guess.val) > own.margin and own.skill(own.model) > 0
+    ):
         return None
     return f"validation {own.model.val:.3f}, {own.guess.val:.3f} by the same answer for every node"
 
@@ -198,18 +209,20 @@ def _underfits(evidence: Evidence, limits: Thresholds) -> str | None:
     own = evidence.standing
     if own is None or own.without_edges is None:
         return None
-    reached = max(own.skill(own.without_edges, "train"), own.skill(own.model))
-    skill = own.skill(own.model, "train")
-    if skill >= limits.underfit * reached:
+    skill, reached = (own.skill(scores, "train") for scores in (own.model, own.without_edges))
+    better = own.skill(own.model) > own.skill(own.without_edges)
+    if skill >= limits.little and (better or skill >= limits.underfit * reached):
         return None
-    return f"training {own.model.train:.3f}, {own.without_edges.train:.3f} by a network without edges"
+    return (
+        f"training {own.model.train:.3f}, {own.without_edges.train:.3f} by a network without edges"
+    )
 
 
 def _below(evidence: Evidence, limits: Thresholds) -> str | None:
     own = evidence.standing
     if own is None or own.without_edges is None:
         return None
-    if own.skill(own.without_edges) <= own.skill(own.model):
+    if own.skill(own.model) >= limits.below * own.skill(own.without_edges):
         return None
     if abs(own.model.val - own.without_edges.val) <= own.margin:
         return None
@@ -220,8 +233,6 @@ def _ignores_graph(evidence: Evidence, limits: Thresholds) -> str | None:
     own = evidence.standing
     if own is None or own.same_without_edges is None or own.same_without_edges < limits.same:
         return None
-    if _one_answer(evidence, limits):
-        return None
     return f"{own.same_without_edges:.1%} of its output stays when all edges are taken away"
 
 
@@ -229,7 +240,7 @@ def _ignores_features(evidence: Evidence, limits: Thresholds) -> str | None:
     own = evidence.standing
     if own is None or own.same_with_other_features is None:
         return None
-    if own.same_with_other_features < limits.same or _one_answer(evidence, limits):
+    if own.same_with_other_features < limits.same:
         return None
     return f"{own.same_with_other_features:.1%} of its output stays when nodes exchange features"
 
@@ -295,7 +306,8 @@ def _smooth(evidence: Evidence, limits: Thresholds) -> list[int]:
             layer.contrast_rank - 1 <= limits.contrast_rank * (layer.channels - 1)
         )
         low = evidence.contrast(layer) <= limits.contrast
-        if number not in sick and low and (few or left <= limits.lost * most):
+        worn = left <= limits.lost * most or (few and left <= most / 2)
+        if number not in sick and low and worn:
             found.append(number)
         most = max(most, left)
     return found
@@ -324,9 +336,7 @@ def _starved(evidence: Evidence, limits: Thresholds) -> list[int]:
     if last == 0 or evidence.entry.gradient_norm >= enough:
         return []
     return [
-        number
-        for number, layer in enumerate(evidence.layers, 1)
-        if layer.gradient_norm < enough
+        number for number, layer in enumerate(evidence.layers, 1) if layer.gradient_norm < enough
     ]
 
 
@@ -348,7 +358,9 @@ def _show_dead(evidence: Evidence, chosen: list[LayerReport]) -> str:
 
 def _show_size(evidence: Evidence, chosen: list[LayerReport]) -> str:
     sizes = [layer.size for layer in chosen]
-    return f"entries of {min(sizes):.0e} to {max(sizes):.0e}, {evidence.entry.size:.0e} in the input"
+    return (
+        f"entries of {min(sizes):.0e} to {max(sizes):.0e}, {evidence.entry.size:.0e} in the input"
+    )
 
 
 def _show_smooth(evidence: Evidence, chosen: list[LayerReport]) -> str:

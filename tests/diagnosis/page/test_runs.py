@@ -46,7 +46,9 @@ def test_every_seed_is_judged_and_the_worst_is_shown(found, named, folder):
 
 def test_a_seed_that_fails_is_worse_than_one_that_works(named, tmp_path):
     model = ModelConfig(depth=2, hidden=8)
-    found = compare_control(model, named, TrainConfig(epochs=60), range(2), folder=tmp_path / "a", compare=False)
+    found = compare_control(
+        model, named, TrainConfig(epochs=60), range(2), folder=tmp_path / "a", compare=False
+    )
     judged = judge_seeds(found.results, named, tmp_path / "a")
     assert judged.worst.works
     assert judged.note.startswith("2 of 2 seeds work; 0 have findings inside.")
