@@ -7,6 +7,7 @@ from graphsct.diagnosis.diagnose import diagnose
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
 from graphsct.diagnosis.layers import find_layers
+from graphsct.diagnosis.lightning import LightningWatch
 from graphsct.diagnosis.measure import LayerReport, Reach
 from graphsct.diagnosis.record import Recorder
 from graphsct.diagnosis.remedies import try_remedies
@@ -20,6 +21,7 @@ __all__ = [
     "Finding",
     "GraphCard",
     "LayerReport",
+    "LightningWatch",
     "Reach",
     "Recorder",
     "Thresholds",
