@@ -8,12 +8,10 @@ from functools import partial
 from typing import Any, Self
 
 from graphsct.diagnosis.calling import Call
-from graphsct.diagnosis.diagnose import as_one_graph
 from graphsct.diagnosis.layers import named_layers
-from graphsct.diagnosis.watch import Watch
+from graphsct.diagnosis.watch import SHARE, Watch
 from graphsct.extras import require
 from graphsct.graph import Graph
-from graphsct.training.device import Mover
 
 __all__ = ["LightningWatch"]
 
@@ -53,22 +51,29 @@ class LightningWatch:
         *,
         part: str = "",
         every: int = 50,
-        share: float = 0.08,
+        share: float = SHARE,
         layers: Sequence[str] | None = None,
         graph: Graph | None = None,
         call: Call | None = None,
     ) -> None:
-        self._data, self._part = as_one_graph(data), part
+        self._part = part
         self._watch = partial(
-            Watch, folder=folder, every=every, share=share, layers=layers, graph=graph, call=call
+            Watch,
+            data=data,
+            folder=folder,
+            every=every,
+            share=share,
+            layers=layers,
+            graph=graph,
+            call=call,
         )
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        """Find the layers, with the data on the device of the module."""
+        """Find the layers of the model."""
         if self._part:
             named_layers(pl_module, [self._part])  # or an error that names the nearest one
-        model, data = pl_module.get_submodule(self._part), Mover(pl_module.device)(self._data)
-        self.watch = self._watch(model, data, loggers=[_Loggers(trainer)])
+        model = pl_module.get_submodule(self._part)
+        self.watch = self._watch(model, loggers=[_Loggers(trainer)])
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Take an epoch."""
