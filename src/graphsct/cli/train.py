@@ -62,7 +62,7 @@ class _Train(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read ``--watch`` without a number as ``--watch 50``; Typer wants a value always."""
         words: list[str] = []
-        for word, following in zip(args, [*args[1:], ""], strict=True):
+        for word, following in zip(args, [*args, ""][1:], strict=True):
             words.append(word)
             if word == "--watch" and not following.isdigit():
                 words.append("50")

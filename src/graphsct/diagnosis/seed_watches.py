@@ -45,7 +45,7 @@ class SeedWatches:
     def notice(self) -> str:
         """One line for the user about the skipped diagnoses."""
         return (
-            f"{self.num_skipped} diagnoses were due and skipped: all of them may take at most "
+            f"skipped diagnoses: {self.num_skipped}, because together they may take at most "
             f"{SHARE:.0%} of the training time"
         )
 
