@@ -88,8 +88,9 @@ class _Loggers:
         self._trainer = trainer
 
     def log(self, scalars: Mapping[str, float], step: int) -> None:
-        """Log the numbers of an epoch at its last step, as Lightning does; its own ``log_dict``
-        takes longer than the diagnosis.
+        """Log the numbers of an epoch at its last step, as Lightning does.
+
+        For so many numbers, ``log_dict`` takes as long as the diagnosis of a small graph.
         """
         for logger in self._trainer.loggers:
             logger.log_metrics({**scalars, "epoch": step}, self._trainer.global_step - 1)
