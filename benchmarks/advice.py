@@ -28,13 +28,13 @@ from graphsct.training.seeds import split_of
 SEEDS = (0, 1, 2)
 DATA = ("cora", "citeseer", "texas", "chameleon_filtered")
 MODELS = tuple(
-    ModelConfig(model, depth=depth, hidden=32, **options)
+    ModelConfig(model, depth=depth, hidden=32, init=init)
     for depth in (16, 32)
-    for model, options in (
-        ("gcn", {"init": "glorot"}),
-        ("gcn", {"init": "identity"}),
-        ("pyg:GCN", {}),
-        ("pyg:GraphSAGE", {}),
+    for model, init in (
+        ("gcn", "glorot"),
+        ("gcn", "identity"),
+        ("pyg:GCN", None),
+        ("pyg:GraphSAGE", None),
     )
 )
 GAINS = Path(__file__).parents[1] / "src/graphsct/diagnosis/gains.json"

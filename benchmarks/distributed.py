@@ -1,7 +1,8 @@
 """One graph on one and two processes: time, memory and bytes of an epoch, and what they grow with.
 
-Made-up graphs are partitioned on disk and trained with control by as many processes, one thread
-each, on this machine. Every row gives the largest time, memory and halo of any process.
+The graph of Ogbn-arxiv and made-up ones are partitioned on disk and trained with control by as many
+processes, one thread each, on this machine. Every row gives the largest time, memory and halo of
+any process.
 
     python benchmarks/distributed.py --out src/graphsct/distributed/measured.json
 
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from graphsct.datasets import arxiv_like, csbm
+from graphsct.datasets import csbm, load
 from graphsct.datasets.splits import Fractions
 from graphsct.files import write_json
 
@@ -77,7 +78,7 @@ def rows() -> list[Row]:
         other = Row("", 200_000, 1_000_000, 2, 64, "gcn", processes, held_out=True)
         found += [
             other._replace(why="components", components=1000),
-            other._replace(why="arxiv", nodes=169_343, edges=1_157_799, depth=4, features=128),
+            other._replace(why="arxiv", nodes=169_343, edges=1_157_799, depth=4),
             other._replace(why="held", nodes=600_000, edges=3_000_000, depth=3, width=96),
             other._replace(why="large", nodes=2_000_000, edges=20_000_000),
         ]
@@ -89,7 +90,7 @@ def measure(row: Row, folder: Path) -> dict[str, Any]:
     from graphsct.distributed import write_partition
 
     if row.why == "arxiv":
-        data = arxiv_like()
+        data = load("arxiv_graph", features="degree")
     else:
         split = Fractions(0.5, 0.25, seed=0)
         data = csbm(

@@ -10,7 +10,7 @@ from typing import Any
 from verdicts import CAUSES, FAULTS, IGNORES, INSIDE, WHOLE
 
 from graphsct.diagnosis import Diagnosis
-from graphsct.diagnosis.rates import Rate, Rates
+from graphsct.diagnosis.rates import ErrorRate, ErrorRates
 from graphsct.diagnosis.verdict import KINDS, Thresholds
 
 HERE = Path(__file__).parents[1]
@@ -57,10 +57,10 @@ def truth(fault: str, share: float) -> dict[str, bool]:
     return found | dict.fromkeys(true, True)
 
 
-def rate(pairs: Iterator[tuple[bool, bool]]) -> Rate:
+def rate(pairs: Iterator[tuple[bool, bool]]) -> ErrorRate:
     """The rate of some pairs of truth and finding."""
     every = list(pairs)
-    return Rate(
+    return ErrorRate(
         found=sum(true and found for true, found in every),
         faulty=sum(true for true, _ in every),
         clear=sum(not true and not found for true, found in every),
@@ -68,7 +68,7 @@ def rate(pairs: Iterator[tuple[bool, bool]]) -> Rate:
     )
 
 
-def measure(rows: list[dict[str, Any]]) -> Rates:
+def measure(rows: list[dict[str, Any]]) -> ErrorRates:
     """All rates of some models."""
     findings = {
         kind: rate((r["truth"][kind], kind in r["kinds"]) for r in rows if kind in r["truth"])
@@ -81,10 +81,10 @@ def measure(rows: list[dict[str, Any]]) -> Rates:
         for row in rows
         if row["found"].cause is not None
     ]
-    return Rates(len(rows), findings, works, (sum(causes), len(causes)))
+    return ErrorRates(len(rows), findings, works, (sum(causes), len(causes)))
 
 
-def table(rates: Rates) -> str:
+def table(rates: ErrorRates) -> str:
     """The rates as a table in Markdown."""
     lines = [
         "| finding | models with the fault | found | models without it | false alarms |",

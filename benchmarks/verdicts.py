@@ -38,7 +38,7 @@ from torch_geometric.nn import (
 from graphsct import Graph, datasets, diagnose, fit
 from graphsct.datasets import csbm
 from graphsct.datasets.splits import Fractions
-from graphsct.diagnosis import Scores, find_cause, score_without_edges
+from graphsct.diagnosis import SplitScores, find_cause, score_without_edges
 from graphsct.diagnosis.calling import trainable
 from graphsct.diagnosis.standing import Targets, guess_scores
 from graphsct.training import TrainConfig
@@ -201,6 +201,9 @@ class _Gradient(torch.autograd.Function):
 class Fault(nn.Module):
     """What is done to the features of a layer."""
 
+    direction: Tensor
+    other: Tensor
+
     def __init__(self, kind: str) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(0)
@@ -216,7 +219,8 @@ class Fault(nn.Module):
             smooth = graph.project(x)
             return smooth + 1e-3 * (x - smooth)
         if self.kind == "rank one":
-            return (x @ self.direction).unsqueeze(1) * self.other / WIDTH**0.5
+            along: Tensor = x @ self.direction
+            return along.unsqueeze(1) * self.other.div(WIDTH**0.5)
         if self.kind == "dead":
             return x * (torch.arange(WIDTH) < 3)
         if self.kind == "exploding":
@@ -224,7 +228,7 @@ class Fault(nn.Module):
         if self.kind == "faded":
             return 1e-10 * x
         if self.kind == "gradient":
-            found: Tensor = _Gradient.apply(x)
+            found: Tensor = _Gradient.apply(x)  # type: ignore[no-untyped-call]
             return found
         return x
 
@@ -239,7 +243,7 @@ def _graph(edge_index: Tensor, nodes: int) -> Graph:
     return _GRAPHS[key][1]
 
 
-def _conv(architecture: str, width: int) -> nn.Module:
+def _conv(architecture: str, width: int) -> Any:
     if architecture == "gin":
         inner = nn.Sequential(nn.Linear(width, WIDTH), nn.BatchNorm1d(WIDTH), nn.ReLU())
         return GINConv(inner.append(nn.Linear(WIDTH, WIDTH)))
@@ -276,7 +280,7 @@ class Stack(nn.Module):
         """Start anew, with the same fault."""
         for part in self.modules():
             if part is not self and hasattr(part, "reset_parameters"):
-                part.reset_parameters()
+                part.reset_parameters()  # type: ignore[operator]
         self.spoil()
 
     def spoil(self) -> None:
@@ -326,7 +330,7 @@ def _dense(x: Tensor) -> Tensor:
 
 
 @cache
-def rival(name: str) -> Scores:
+def rival(name: str) -> SplitScores:
     """The scores of a network without edges."""
     return score_without_edges(load(name))
 

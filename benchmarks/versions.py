@@ -35,12 +35,12 @@ def serve() -> None:
     from graphsct.datasets import load
     from graphsct.training import ModelConfig, TrainConfig
 
-    def many(case: Any, control: bool) -> Callable[[], object]:
+    def many(case: Any, control: bool, epochs: int) -> Callable[[], object]:
         """Ten runs at once, from the models to the test accuracies."""
         data, kind = load(case.data), {"gcn": "pooled", "gcnii": "gated"}[case.model]
         settings = dict(model=case.model, depth=case.layers, hidden=case.width)
         config = ModelConfig(**settings, control=kind if control else None)
-        configs = [TrainConfig(epochs=50, seed=seed) for seed in range(10)]
+        configs = [TrainConfig(epochs=epochs, seed=seed) for seed in range(10)]
         splits = [0 if len(data.splits) > 1 else None] * 10
 
         def run() -> object:
@@ -57,7 +57,7 @@ def serve() -> None:
             torch.manual_seed(0)
             case = timing.Case(*order["case"])
             if order["many"]:
-                job = many(case, order["control"])
+                job = many(case, order["control"], order["many"])
             else:
                 engine = timing.make_engine(case, load(case.data), order["control"])
 
@@ -121,7 +121,14 @@ def main() -> None:
     parser.add_argument("--cases", default="", help="only those whose name contains this")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each case")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--many", action="store_true", help="ten runs of 50 epochs by fit_many")
+    parser.add_argument(
+        "--many",
+        type=int,
+        nargs="?",
+        const=50,
+        metavar="EPOCHS",
+        help="ten whole runs by fit_many, 50 epochs each unless given",
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     settings = parser.parse_args()
     if settings.serve:

@@ -39,6 +39,9 @@ def test_options_of_the_other_command(tmp_path):
     result = CliRunner().invoke(app, ["train", "--distributed", "--device", "cpu"])
     assert result.exit_code == 1
     assert "--device is not for --distributed: each process takes a GPU" in result.stderr
+    result = CliRunner().invoke(app, ["train", "--distributed", "--watch"])
+    assert result.exit_code == 1
+    assert "--watch is not for --distributed: a diagnosis needs the whole graph" in result.stderr
 
 
 def test_one_of_the_processes(tmp_path, monkeypatch):

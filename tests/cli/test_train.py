@@ -1,7 +1,9 @@
 import json
+import math
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 
 from graphsct import datasets
 from graphsct.cli import app
+from graphsct.diagnosis import seed_watches
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.progress import Progress
 from graphsct.training.seeds import run_seeds
@@ -230,6 +233,97 @@ def test_device_and_precision_are_recorded(out):
     assert run(*line, "--resume").exit_code == 0
     result = run(*FAST, "--out", out, "--resume")
     assert "train.precision is 'bf16' there, missing here" in result.stderr
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Diagnoses may take any time."""
+    monkeypatch.setattr(seed_watches, "SHARE", math.inf)
+
+
+def epochs(folder):
+    lines = (folder / "layers.jsonl").read_text().splitlines()
+    return [json.loads(line)["epoch"] for line in lines]
+
+
+SEEDS = [
+    place / seed for place in (Path(), Path("without-control")) for seed in ("seed-0", "seed-1")
+]
+
+
+def test_seeds_are_watched_and_trained_the_same(out, patient):
+    line = (*FAST, "--control", "pooled", "--depth", 3, "--dropout", 0.5, "--compare")
+    result = run(*line, "--watch", 2, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    plain = out.with_name("plain")
+    assert run(*line, "--out", plain).exit_code == 0
+    for seed in SEEDS:
+        assert epochs(out / seed) == [1, 2, 4, 6]
+        histories = [(folder / seed / "history.jsonl").read_bytes() for folder in (out, plain)]
+        assert histories[0] == histories[1]
+    first, second = ((out / seed / "layers.jsonl").read_text() for seed in SEEDS[:2])
+    assert first != second
+    assert not list(plain.rglob("layers.jsonl"))
+    assert run(*line, "--out", out, "--force").exit_code == 0
+    assert not list(out.rglob("layers.jsonl"))
+
+
+def test_a_resumed_run_is_watched_from_its_checkpoint(out, patient, monkeypatch):
+    def press(self, record):
+        if record.epoch == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    line = (*FAST, "--out", out, "--watch", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "__call__", press)
+        assert run(*line).exit_code == 130
+    assert epochs(out / "seed-0") == [1, 2]
+    before = (out / "seed-0" / "layers.jsonl").read_text()
+    result = run(*line, "--resume")
+    assert result.exit_code == 0, result.output
+    assert epochs(out / "seed-0") == [1, 2, 4, 6]
+    whole = (out / "seed-0" / "layers.jsonl").read_text()
+    assert whole.startswith(before)
+    assert run(*line, "--resume").exit_code == 0
+    assert (out / "seed-0" / "layers.jsonl").read_text() == whole  # the run was over
+
+
+def test_skipped_diagnoses_are_counted_in_one_line(out, monkeypatch):
+    monkeypatch.setattr(seed_watches, "SHARE", 0.0)
+    result = run(*FAST, "--watch", 2, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["seeds"]
+    assert result.stderr == (
+        "skipped diagnoses: 6, because together they may take at most 0% of the training time\n"
+    )
+    assert [epochs(out / seed) for seed in SEEDS[:2]] == [[1], [1]]
+
+
+@pytest.mark.parametrize("rest", [(), ("--depth", 3)])
+def test_watch_needs_no_number(out, patient, rest):
+    line = ("--hidden", 8, "--epochs", 51, "--patience", 51, "--seeds", 1, "--out", out)
+    result = run(*line, "--watch", *rest)
+    assert result.exit_code == 0, result.output
+    assert epochs(out / "seed-0") == [1, 50]
+
+
+def test_what_cannot_be_watched_leaves_no_folder(out, tmp_path, registry):
+    (tmp_path / "flat.py").write_text(
+        "import torch\n"
+        "class Flat(torch.nn.Module):\n"
+        "    def __init__(self, data):\n"
+        "        super().__init__()\n"
+        "        self.weight = torch.nn.Parameter(torch.ones(16, 3))\n"
+        "    def forward(self, x, edge_index):\n"
+        "        return x @ self.weight\n"
+    )
+    line = (f"{tmp_path}/flat.py:Flat", "--epochs", 2, "--seeds", 1, "--out", out)
+    result = run(*line, "--watch", 2)
+    assert result.exit_code == 1
+    assert "no part of Flat returns features" in result.stderr
+    assert not out.exists()
+    assert run(*line).exit_code == 0
 
 
 def write_graphs(folder, graphs):

@@ -1,6 +1,6 @@
 import pytest
 
-from graphsct.diagnosis.cause import CAUSES, Cause, Experiment, conclude
+from graphsct.diagnosis.cause import CAUSES, Cause, Intervention, conclude
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,6 @@ def test_a_change_must_get_half_of_the_way():
 
 
 def test_it_is_read_back():
-    cause = Cause("weak signal", 60, (Experiment("started anew", 0.1),))
+    cause = Cause("weak signal", 60, (Intervention("started anew", 0.1),))
     assert Cause.from_dict(cause.to_dict()) == cause
     assert cause.to_dict()["text"] == CAUSES["weak signal"]

@@ -1,4 +1,4 @@
-from graphsct.diagnosis.rates import Rate, describe_rate, read_rates
+from graphsct.diagnosis.rates import ErrorRate, describe_rate, read_rates
 from graphsct.diagnosis.verdict import KINDS
 
 
@@ -12,11 +12,11 @@ def test_rates_are_those_of_at_least_150_unseen_models():
 
 
 def test_sensitivity_and_specificity():
-    rate = Rate(found=19, faulty=20, clear=98, sound=100)
+    rate = ErrorRate(found=19, faulty=20, clear=98, sound=100)
     assert rate.sensitivity == 0.95
     assert rate.specificity == 0.98
-    assert Rate(0, 0, 0, 0).sensitivity is None
-    assert Rate(0, 0, 0, 0).text == "not measured"
+    assert ErrorRate(0, 0, 0, 0).sensitivity is None
+    assert ErrorRate(0, 0, 0, 0).text == "not measured"
 
 
 def test_a_kind_that_was_not_measured():

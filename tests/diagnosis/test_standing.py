@@ -7,7 +7,7 @@ from torch_geometric.nn import GCN
 
 from graphsct import diagnose, fit, nn
 from graphsct.datasets import Fractions, demo, from_graphs
-from graphsct.diagnosis import Scores, Standing, score_without_edges
+from graphsct.diagnosis import SplitScores, Standing, score_without_edges
 from graphsct.training import TrainConfig
 
 pytestmark = pytest.mark.usefixtures("seed")
@@ -90,10 +90,10 @@ def test_answers_that_depend_on_nothing(data):
 
 
 def test_skill_goes_from_guessing_to_no_error():
-    scores = Scores(0.6, 0.8)
-    own = Standing("accuracy", scores, Scores(0.2, 0.6), None, 100, *[None] * 6)
+    scores = SplitScores(0.6, 0.8)
+    own = Standing("accuracy", scores, SplitScores(0.2, 0.6), None, 100, *[None] * 6)
     assert own.skill(scores) == pytest.approx(0.5)
     assert own.skill(scores, "train") == pytest.approx(0.5)
     assert own.margin == 0.1
-    error = Standing("mse", Scores(1.0, 1.0), Scores(4.0, 4.0), None, 100, *[None] * 6)
+    error = Standing("mse", SplitScores(1.0, 1.0), SplitScores(4.0, 4.0), None, 100, *[None] * 6)
     assert error.skill(error.model) == pytest.approx(0.75)

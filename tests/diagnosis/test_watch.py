@@ -204,3 +204,10 @@ def test_lists_of_graphs_are_watched_as_one(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "layers.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2, 4]
     assert [len(line["layers"]) for line in lines] == [3, 3, 3]
+
+
+def test_the_data_are_beside_the_model(data, tmp_path):
+    model = GCN(16, 8, 2, 3).to("meta")  # which computes nothing: neither call nor find layers
+    watch = Watch(model, data, tmp_path, layers=["convs"], call=lambda model, data: None)
+    assert watch.data.x.device.type == "meta"
+    assert data.x.device.type == watch.graph.device.type == "cpu"

@@ -26,7 +26,13 @@ def used(tmp_path):
     open_folder(tmp_path, SETTINGS)
     for place in ("seed-0", "without-control/seed-0"):
         (tmp_path / place).mkdir(parents=True)
-        for name in ("run.json", "weights.safetensors", ".lock", "events.out.tfevents.1"):
+        for name in (
+            "run.json",
+            "weights.safetensors",
+            "layers.jsonl",
+            ".lock",
+            "events.out.tfevents.1",
+        ):
             (tmp_path / place / name).write_text("old")
     for name in ("results.json", "page.html"):
         (tmp_path / name).write_text("old")

@@ -7,7 +7,14 @@ from torch.testing import assert_close
 from graphsct import datasets
 from graphsct.training import ModelConfig, TrainConfig, fit
 from graphsct.training.seeding import seeded
-from graphsct.training.seeds import run_seeds, seed_folder, split_of
+from graphsct.training.seeds import (
+    run_seeds,
+    seed_folder,
+    seed_jobs,
+    split_of,
+    train_seeds,
+    with_callbacks,
+)
 
 MODEL = ModelConfig(hidden=8, control="pooled")
 CONFIG = TrainConfig(epochs=12)
@@ -74,3 +81,36 @@ def test_tensorboard_gets_every_epoch(data, tmp_path):
     expected = [(record.epoch, record.val_loss) for record in run.history]
     assert [step for step, _ in read] == [step for step, _ in expected]
     assert torch.allclose(torch.tensor(read), torch.tensor(expected))
+
+
+def test_each_run_has_a_callback_of_its_own(data, tmp_path):
+    made = {}
+
+    def make(model, folder, seed, together):
+        made[folder.name] = model, folder, together, []
+        return made[folder.name][-1].append
+
+    jobs = with_callbacks(seed_jobs(MODEL, data, CONFIG, [3, 1]), tmp_path, make)
+    assert not any(tmp_path.iterdir())
+    runs = train_seeds(jobs, folder=tmp_path, tensorboard=True)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["seed-1", "seed-3"]
+    for job, run, seed in zip(jobs, runs, (3, 1), strict=True):
+        model, folder, together, records = made[f"seed-{seed}"]
+        assert model is job.model
+        assert (folder, together) == (seed_folder(tmp_path, seed), 2)
+        assert tuple(records) == run.history
+        assert list(folder.glob("events.*"))
+
+
+def test_runs_by_autograd_are_trained_one_by_one(data, tmp_path):
+    """So each has all of the time."""
+    numbers = []
+
+    def make(model, folder, seed, together):
+        numbers.append(together)
+        return print
+
+    with_callbacks(
+        seed_jobs(ModelConfig("pyg:GAT", hidden=8), data, CONFIG, [0, 1]), tmp_path, make
+    )
+    assert numbers == [1, 1]

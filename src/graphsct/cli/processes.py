@@ -32,6 +32,10 @@ def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
             "--device is not for --distributed: each process takes a GPU of its own if there are "
             "enough, else the CPU"
         )
+    if ctx.params["watch"] is not None:
+        raise TrainingError(
+            "--watch is not for --distributed: a diagnosis needs the whole graph in one process"
+        )
     if is_worker():
         _work(ctx.params, model, config)
     else:

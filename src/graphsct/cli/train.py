@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from graphsct.cli import options
 from graphsct.cli.inputs import load_data, propose_metric, settings
@@ -45,6 +46,10 @@ _EXAMPLES = options.examples(
         "Your own graph, with a split that is drawn",
         "graphsct train --data folder --symmetrize --split 0.6,0.2",
     ),
+    (
+        "A deep GCN, diagnosed as it learns",
+        "graphsct train --data cora --depth 32 --watch",
+    ),
     ("Resume after an interruption", "graphsct train --data cora --resume"),
     (
         "One process for each part of a large graph",
@@ -53,7 +58,18 @@ _EXAMPLES = options.examples(
 )
 
 
-@app.command(epilog=_EXAMPLES)
+class _Train(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read ``--watch`` without a number as ``--watch 50``; Typer wants a value always."""
+        words: list[str] = []
+        for word, following in zip(args, [*args, ""][1:], strict=True):
+            words.append(word)
+            if word == "--watch" and not following.isdigit():
+                words.append("50")
+        return super().parse_args(ctx, words)
+
+
+@app.command(cls=_Train, epilog=_EXAMPLES)
 def train(
     ctx: typer.Context,
     target: Annotated[str | None, options.target()] = None,
@@ -99,6 +115,15 @@ def train(
     device: Annotated[str | None, options.device(_RUN)] = None,
     threads: Annotated[int | None, options.threads(_RUN)] = None,
     tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
+    watch: Annotated[
+        int | None,
+        option(
+            "Diagnose the model of each seed every EVERY epochs (50), into its layers.jsonl.",
+            _RUN,
+            metavar="[EVERY]",
+            min=1,
+        ),
+    ] = None,
     distributed: Annotated[
         bool,
         flag(
@@ -118,6 +143,7 @@ def train(
     import torch
 
     from graphsct.diagnosis.page.runs import write_trained
+    from graphsct.diagnosis.seed_watches import SeedWatches
     from graphsct.errors import TrainingError
     from graphsct.training.compare import compare_control
     from graphsct.training.folder import PAGE
@@ -136,6 +162,7 @@ def train(
     with diverted(as_json):
         loaded = load_data(data, ctx.params, normalize=normalize)
         propose_metric(loaded, train_config.metric)
+        watches = None if watch is None else SeedWatches(loaded, watch)
         folder = out or Path("results/train") / f"{loaded.source['name']}-{model_config.label}"
         found = compare_control(
             model_config,
@@ -148,10 +175,13 @@ def train(
             resume=resume,
             force=force,
             tensorboard=tensorboard,
+            callback=watches,
             device=device,
         )
         pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
     show(found, [folder, *pages], as_json)
+    if watches is not None and watches.num_skipped:
+        typer.echo(watches.notice, err=True)
     if found.interrupted:
         typer.echo(f"interrupted: the same command with --resume continues in {folder}", err=True)
         raise typer.Exit(130)

@@ -10,10 +10,11 @@ from graphsct.diagnosis.effect import Effect
 from graphsct.diagnosis.influence import Influence
 from graphsct.diagnosis.interventions import find_cause
 from graphsct.diagnosis.layers import find_layers
-from graphsct.diagnosis.measure import Entry, LayerReport, Reach
+from graphsct.diagnosis.lightning import LightningWatch
+from graphsct.diagnosis.measure import InputReport, LayerReport, Reach
 from graphsct.diagnosis.record import Recorder
 from graphsct.diagnosis.remedies import try_remedies
-from graphsct.diagnosis.standing import Scores, Standing, score_without_edges
+from graphsct.diagnosis.standing import SplitScores, Standing, score_without_edges
 from graphsct.diagnosis.verdict import Finding, Thresholds
 from graphsct.diagnosis.watch import Watch
 
@@ -22,14 +23,15 @@ __all__ = [
     "Cause",
     "Diagnosis",
     "Effect",
-    "Entry",
     "Finding",
     "GraphCard",
     "Influence",
+    "InputReport",
     "LayerReport",
+    "LightningWatch",
     "Reach",
     "Recorder",
-    "Scores",
+    "SplitScores",
     "Standing",
     "Thresholds",
     "Watch",

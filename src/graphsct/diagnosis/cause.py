@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from graphsct.records import Record
 
-__all__ = ["CAUSES", "Cause", "Experiment", "conclude"]
+__all__ = ["CAUSES", "Cause", "Intervention", "conclude"]
 
 #: The causes by name, with what the experiments showed.
 CAUSES = {
@@ -26,7 +26,7 @@ CAUSES = {
 
 
 @dataclass(frozen=True)
-class Experiment(Record):
+class Intervention(Record):
     """A short training of a changed model.
 
     Args:
@@ -50,7 +50,7 @@ class Cause(Record, keys=("name", "text", "epochs", "experiments")):
 
     name: str
     epochs: int
-    experiments: tuple[Experiment, ...]
+    experiments: tuple[Intervention, ...]
 
     @property
     def text(self) -> str:

@@ -20,7 +20,7 @@ from graphsct.diagnosis.influence import measure_influence
 from graphsct.diagnosis.layers import find_features, find_layers
 from graphsct.diagnosis.measure import Contrast, check_finite, measure, measure_entry
 from graphsct.diagnosis.record import Layer, Recorder
-from graphsct.diagnosis.standing import Scores, Targets, measure_standing, score_without_edges
+from graphsct.diagnosis.standing import SplitScores, Targets, measure_standing, score_without_edges
 from graphsct.diagnosis.verdict import Thresholds
 from graphsct.errors import DataError, DirectedGraphError, GraphsctError, ModelError
 from graphsct.graph import Graph
@@ -45,7 +45,7 @@ def diagnose(
     loss: Loss | None = None,
     split: int | None = None,
     metric: str | None = None,
-    rival: bool | Scores = True,
+    rival: bool | SplitScores = True,
     influence: bool = True,
     thresholds: Thresholds | None = None,
     reach: bool = True,
@@ -123,7 +123,8 @@ def diagnose(
 
                 standing = measure_standing(scores, targets, again, data, model)
     if standing is not None and rival:
-        beside = rival if isinstance(rival, Scores) else score_without_edges(own, split, metric)
+        known = rival if isinstance(rival, SplitScores) else None
+        beside = known or score_without_edges(own, split, metric)
         standing = replace(standing, without_edges=beside)
     first = recorded[0].features
     on = graph.to(first.device, first.dtype if first.dtype == torch.float64 else torch.float32)

@@ -13,7 +13,7 @@ from graphsct.diagnosis.cause import Cause
 from graphsct.diagnosis.changes import ChangeRow, change_table
 from graphsct.diagnosis.effect import Effect
 from graphsct.diagnosis.influence import Influence
-from graphsct.diagnosis.measure import Entry, LayerReport
+from graphsct.diagnosis.measure import InputReport, LayerReport
 from graphsct.diagnosis.scalars import layer_columns, scalars
 from graphsct.diagnosis.standing import Standing
 from graphsct.diagnosis.tables import short_layer_table
@@ -96,7 +96,7 @@ class Diagnosis(Record, keys=_KEYS):
     graph: GraphCard
     directions: int | None
     target: str
-    entry: Entry
+    entry: InputReport
     room: float
     layers: tuple[LayerReport, ...]
     findings: tuple[Finding, ...]

@@ -16,10 +16,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from graphsct.diagnosis.calling import Call, trainable
-from graphsct.diagnosis.cause import Cause, Experiment, conclude
+from graphsct.diagnosis.cause import Cause, Intervention, conclude
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_features
-from graphsct.diagnosis.standing import Scores, without_edges
+from graphsct.diagnosis.standing import SplitScores, without_edges
 from graphsct.errors import ModelError
 from graphsct.training.config import TrainConfig
 from graphsct.training.fit import fit
@@ -86,7 +86,7 @@ def find_cause(
             except ModelError:
                 if name == "started anew":
                     raise
-    experiments = tuple(Experiment(*pair) for pair in skills.items())
+    experiments = tuple(Intervention(*pair) for pair in skills.items())
     return replace(found, cause=Cause(conclude(skills), epochs, experiments))
 
 
@@ -117,13 +117,16 @@ def _try(
         change(new, found)
         run = fit(trainable(new, data, call), data, config, split=split, progress=False)
     standing = found.standing
-    return max(standing.skill(Scores(e.train_score, e.val_score), "train") for e in run.history)
+    return max(
+        standing.skill(SplitScores(e.train_score, e.val_score), "train") for e in run.history
+    )
 
 
 def _reset(part: nn.Module) -> None:
     """Start a model anew; a part that can do so by itself takes care of its own parts."""
-    if hasattr(part, "reset_parameters"):
-        part.reset_parameters()
+    reset = getattr(part, "reset_parameters", None)
+    if callable(reset):
+        reset()
         return
     for child in part.children():
         _reset(child)

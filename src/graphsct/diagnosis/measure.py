@@ -23,7 +23,15 @@ from graphsct.geometry import smoothness_range
 from graphsct.graph import Graph
 from graphsct.records import Record
 
-__all__ = ["Contrast", "Entry", "LayerReport", "Reach", "check_finite", "measure", "measure_entry"]
+__all__ = [
+    "Contrast",
+    "InputReport",
+    "LayerReport",
+    "Reach",
+    "check_finite",
+    "measure",
+    "measure_entry",
+]
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Reach(Record):
 
 
 @dataclass(frozen=True)
-class Entry(Record):
+class InputReport(Record):
     """The measures of the input of the first layer.
 
     Args:
@@ -211,7 +219,7 @@ def measure(
     )
 
 
-def measure_entry(entry: Tensor, gradient: Tensor | None, contrast: Contrast) -> Entry:
+def measure_entry(entry: Tensor, gradient: Tensor | None, contrast: Contrast) -> InputReport:
     """The measures of the input of the first layer.
 
     Args:
@@ -221,7 +229,7 @@ def measure_entry(entry: Tensor, gradient: Tensor | None, contrast: Contrast) ->
     """
     x = entry.detach().to(contrast.graph.dtype)
     norm = torch.linalg.vector_norm(x).item()
-    return Entry(
+    return InputReport(
         size=norm / max(1, x.numel()) ** 0.5,
         contrast=min(1.0, torch.linalg.vector_norm(contrast(x)).item() / (norm or 1)),
         gradient_norm=0.0 if gradient is None else _norm("the input", gradient),

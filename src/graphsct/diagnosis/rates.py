@@ -8,11 +8,11 @@ from importlib.resources import files
 
 from graphsct.records import Record
 
-__all__ = ["Rate", "Rates", "describe_rate", "read_rates"]
+__all__ = ["ErrorRate", "ErrorRates", "describe_rate", "read_rates"]
 
 
 @dataclass(frozen=True)
-class Rate(Record):
+class ErrorRate(Record):
     """How often a finding is right.
 
     Args:
@@ -42,7 +42,7 @@ class Rate(Record):
         """The rates in a sentence.
 
         Example:
-            >>> Rate(19, 20, 98, 100).text
+            >>> ErrorRate(19, 20, 98, 100).text
             'found in 19 of 20 models that have it (95 %), and in 2 of 100 that do not (2 %)'
         """
         wrong = self.sound - self.clear
@@ -57,7 +57,7 @@ class Rate(Record):
 
 
 @dataclass(frozen=True)
-class Rates(Record):
+class ErrorRates(Record):
     """The rates of all findings, measured by ``benchmarks/verdicts.py``.
 
     Args:
@@ -68,16 +68,16 @@ class Rates(Record):
     """
 
     models: int
-    findings: dict[str, Rate]
-    works: Rate
+    findings: dict[str, ErrorRate]
+    works: ErrorRate
     causes: tuple[int, int] = field(default=(0, 0))
 
 
 @cache
-def read_rates() -> Rates:
+def read_rates() -> ErrorRates:
     """The rates that were measured for this version."""
     text = files("graphsct.diagnosis").joinpath("rates.json").read_text(encoding="utf-8")
-    return Rates.from_json(text)
+    return ErrorRates.from_json(text)
 
 
 def describe_rate(kind: str) -> str:

@@ -23,7 +23,7 @@ from graphsct.training.objective import Objective
 from graphsct.training.seeding import seeded
 
 __all__ = [
-    "Scores",
+    "SplitScores",
     "Standing",
     "Targets",
     "guess_scores",
@@ -36,7 +36,7 @@ _WIDTH, _EPOCHS = 64, 200
 
 
 @dataclass(frozen=True)
-class Scores(Record):
+class SplitScores(Record):
     """The metric of the training nodes and of the validation nodes."""
 
     train: float
@@ -65,9 +65,9 @@ class Standing(Record):
     """
 
     metric: str
-    model: Scores
-    guess: Scores
-    without_edges: Scores | None
+    model: SplitScores
+    guess: SplitScores
+    without_edges: SplitScores | None
     nodes: int
     frequent: float | None
     frequent_truth: float | None
@@ -81,7 +81,7 @@ class Standing(Record):
         """The difference of two validation scores that is more than chance."""
         return max(0.02, 1 / math.sqrt(self.nodes))
 
-    def skill(self, scores: Scores, part: str = "val") -> float:
+    def skill(self, scores: SplitScores, part: str = "val") -> float:
         """A score on a scale from 0 for guessing to 1 for no error at all."""
         score, guess = getattr(scores, part), getattr(self.guess, part)
         perfect = 1.0 if METRICS[self.metric].larger else 0.0
@@ -100,7 +100,7 @@ class Standing(Record):
         )
 
 
-def _show(metric: Metric, scores: Scores) -> str:
+def _show(metric: Metric, scores: SplitScores) -> str:
     return metric.with_unit(scores.val)
 
 
@@ -120,12 +120,12 @@ class Targets:
     val: Tensor | None
     objective: Objective
 
-    def scores(self, output: Tensor) -> Scores | None:
+    def scores(self, output: Tensor) -> SplitScores | None:
         """The metric of an output of a model, if there are validation nodes."""
         if self.val is None:
             return None
         parts = (self.objective.score(output[own], self.y[own]) for own in (self.train, self.val))
-        return Scores(*(part.item() for part in parts))
+        return SplitScores(*(part.item() for part in parts))
 
     @property
     def directions(self) -> int:
@@ -153,7 +153,7 @@ def measure_standing(
     if own is None or guess is None or targets.val is None:
         return None
     answers = _answers(output, targets)
-    counted = answers.unique(return_counts=True, dim=0)[1] if answers is not None else None
+    counted = None if answers is None else torch.unique(answers, return_counts=True, dim=0)[1]
     y = targets.y[labelled(targets.y)]
     classes = targets.objective.kind == "classes"
     return Standing(
@@ -171,7 +171,7 @@ def measure_standing(
     )
 
 
-def score_without_edges(data: Any, split: Any = None, metric: str | None = None) -> Scores:
+def score_without_edges(data: Any, split: Any = None, metric: str | None = None) -> SplitScores:
     """The scores of a network of two layers that does not see the edges, at its best epoch.
 
     It is trained on the labelled nodes alone, for a second or so. A graph of a list is the mean and
@@ -206,7 +206,7 @@ def score_without_edges(data: Any, split: Any = None, metric: str | None = None)
             output = model.eval()(bare.x, bare.edge_index)
     score = found.objective.score
     masks = (bare.train_mask, bare.val_mask)
-    return Scores(*(score(output[own], bare.y[own]).item() for own in masks))
+    return SplitScores(*(score(output[own], bare.y[own]).item() for own in masks))
 
 
 class _WithoutEdges(nn.Module):
@@ -228,7 +228,8 @@ def _rows(x: Tensor, rows: Tensor) -> Tensor:
     """Some rows as a dense matrix; CSR has no product with a selection on all devices."""
     if x.layout == torch.strided:
         return x[rows]
-    return x.to_sparse_coo().index_select(0, rows).to_dense()
+    found: Tensor = x.to_sparse(layout=torch.sparse_coo).index_select(0, rows).to_dense()
+    return found
 
 
 def _pooled(data: GraphList) -> Tensor:
@@ -237,7 +238,7 @@ def _pooled(data: GraphList) -> Tensor:
     return torch.cat([means, sums], dim=1)
 
 
-def guess_scores(targets: Targets) -> Scores | None:
+def guess_scores(targets: Targets) -> SplitScores | None:
     """The scores of the best constant answer: the frequencies in training, or the mean."""
     y, known = targets.y, targets.train & labelled(targets.y)
     if targets.objective.kind == "classes":

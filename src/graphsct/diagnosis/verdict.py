@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphsct.diagnosis.influence import Influence
-from graphsct.diagnosis.measure import Entry, LayerReport
+from graphsct.diagnosis.measure import InputReport, LayerReport
 from graphsct.diagnosis.standing import Standing
 from graphsct.records import Record
 from graphsct.training.metrics import METRICS
@@ -113,7 +113,7 @@ class Evidence:
     """
 
     layers: Sequence[LayerReport]
-    entry: Entry
+    entry: InputReport
     nodes: int
     room: float
     directions: int | None = None

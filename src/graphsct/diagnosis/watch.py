@@ -23,13 +23,17 @@ from graphsct.errors import TrainingError
 from graphsct.extras import require
 from graphsct.files import replacing
 from graphsct.graph import Graph
+from graphsct.training.device import Mover
+from graphsct.training.folder import LAYERS
 from graphsct.training.loggers import Logger
 from graphsct.training.run import Epoch
 from graphsct.training.tensorboard import TensorBoard
 
-__all__ = ["Watch", "heat_map"]
+__all__ = ["SHARE", "Watch", "heat_map"]
 
-_LINES = "layers.jsonl"
+#: Default of the share of the time.
+SHARE = 0.08
+
 _CELL = 6  # pixels
 _DEAD = (200, 16, 46)
 _KEPT = ("epoch", "healthy", "verdict", "findings", "entry", "layers")
@@ -58,6 +62,7 @@ class Watch:
         layers: as for :func:`~graphsct.diagnose`
         graph: as for :func:`~graphsct.diagnose`
         call: as for :func:`~graphsct.diagnose`
+        split: as for :func:`~graphsct.diagnose`
 
     Example:
         >>> import tempfile
@@ -78,24 +83,26 @@ class Watch:
         folder: str | os.PathLike[str],
         *,
         every: int = 50,
-        share: float = 0.08,
+        share: float = SHARE,
         loggers: Sequence[Logger] = (),
         tensorboard: bool = False,
         layers: Sequence[str] | None = None,
         graph: Graph | None = None,
         call: Call | None = None,
+        split: int | None = None,
     ) -> None:
         if every < 1:
             raise TrainingError(f"every is {every}, expected 1 epoch or more")
-        self.model, self.data, self.call = model, as_one_graph(data), call
-        self.path = Path(folder) / _LINES
+        one = as_one_graph(data)
+        self.model, self.data, self.call = model, _beside(model, one), call
+        self.path, self.split = Path(folder) / LAYERS, split
         self.every, self.share, self.loggers = every, share, list(loggers)
         self._board: TensorBoard | None = None
         if tensorboard:
             self._board = TensorBoard(self.path.parent / "layers")
             self.loggers.append(self._board)
             require("torch.utils.tensorboard", "tensorboard")  # takes a second, but not of training
-        self.graph = measured_graph(self.data) if graph is None else graph
+        self.graph = measured_graph(one) if graph is None else graph
         with undisturbed(model):
             run = prepare(model, self.data, call)
             self.layers = find_layers(model, run, self.graph.num_nodes, layers)
@@ -135,6 +142,7 @@ class Watch:
             layers=self.layers,
             graph=self.graph,
             call=self.call,
+            split=self.split,
             rival=False,
             influence=False,
             reach=False,
@@ -150,7 +158,7 @@ class Watch:
             due = self._started is None or epoch % self.every == 0
             self._asked, self._answer = epoch, due and self._affordable()
             if due and not self._answer:
-                self._skip(epoch)
+                self.skip(epoch)
         return self._answer
 
     def _affordable(self) -> bool:
@@ -159,7 +167,8 @@ class Watch:
         training = time.perf_counter() - self._started - self._looked
         return self._looked + self._took <= self.share * training
 
-    def _skip(self, epoch: int) -> None:
+    def skip(self, epoch: int) -> None:
+        """Leave out an epoch that is due; the first one is announced on standard error."""
         if not self.skipped:
             print(
                 f"epoch {epoch} is not diagnosed: that would take more than {self.share:.0%} of "
@@ -183,6 +192,15 @@ class Watch:
             logger.log(found.scalars(), epoch)
         if self._board is not None:
             self._board.log_image("smoothness", heat_map(found), epoch)
+
+
+def _beside(model: torch.nn.Module, data: Any) -> Any:
+    """The data on the device of the model."""
+    weight = next(model.parameters(), None)
+    there = getattr(getattr(data, "x", None), "device", None)
+    if weight is None or there in (None, weight.device):
+        return data
+    return Mover(weight.device)(data)
 
 
 def heat_map(found: Diagnosis) -> npt.NDArray[np.uint8]:

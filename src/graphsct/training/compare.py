@@ -18,7 +18,7 @@ from graphsct.training.folder import RESULTS, open_folder
 from graphsct.training.interrupt import interruptible
 from graphsct.training.metrics import deviation
 from graphsct.training.run import versions
-from graphsct.training.seeds import Results, seed_jobs, train_seeds
+from graphsct.training.seeds import MakeCallback, Results, seed_jobs, train_seeds, with_callbacks
 
 __all__ = ["WITHOUT", "Comparison", "check_compare", "compare_control"]
 
@@ -100,6 +100,7 @@ def compare_control(
     resume: bool = False,
     force: bool = False,
     tensorboard: bool = False,
+    callback: MakeCallback | None = None,
     device: Device | None = None,
 ) -> Comparison:
     """Train a model for each seed, and with ``compare`` the same without its control.
@@ -115,6 +116,7 @@ def compare_control(
         resume: continue the runs in an existing folder
         force: delete the runs in an existing folder
         tensorboard: write event files
+        callback: makes a callback for each run
         device: as for :func:`~graphsct.fit`
     """
     check_compare(model, compare)
@@ -128,6 +130,10 @@ def compare_control(
     if compare:
         plain = replace(model, control=None)
         variants.append((plain, folder / WITHOUT, seed_jobs(plain, data, config, seeds, device)))
+    if callback is not None:
+        variants = [
+            (own, place, with_callbacks(jobs, place, callback)) for own, place, jobs in variants
+        ]
     more = {"seeds": len(seeds), "versions": versions()}
     open_folder(folder, settings | more, resume=resume, force=force)
     results: list[Results] = []

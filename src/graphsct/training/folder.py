@@ -12,9 +12,11 @@ from graphsct.files import write_json
 from graphsct.training.checkpoint import RUN_FILES, saving
 from graphsct.training.fingerprint import check_same
 
-__all__ = ["CONFIG", "PAGE", "RESULTS", "open_folder"]
+__all__ = ["CONFIG", "LAYERS", "PAGE", "RESULTS", "open_folder"]
 
 CONFIG, RESULTS, PAGE = "config.json", "results.json", "page.html"
+#: File of the diagnoses during a run, in its folder.
+LAYERS = "layers.jsonl"
 
 # The settings that the result depends on; the number of seeds and the versions may change.
 _SAME = ("data", "model", "train")
@@ -71,7 +73,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _clear(folder: Path) -> None:
     """Delete the files of graphsct, those of single runs first, and then empty folders."""
-    for name in RUN_FILES:
+    for name in (*RUN_FILES, LAYERS):
         for path in folder.glob(f"**/seed-*/{name}"):
             path.unlink()
     for place in sorted(folder.glob("**/seed-*"), reverse=True):

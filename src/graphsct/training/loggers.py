@@ -65,7 +65,10 @@ class WeightsAndBiases(EpochLogger):
     def __init__(self, folder: str | os.PathLike[str], project: str = "graphsct") -> None:
         wandb = require("wandb", "wandb")
         Path(folder).mkdir(parents=True, exist_ok=True)
-        self.run = wandb.init(project=project, dir=os.fspath(folder), mode="offline")
+        # By default, a second logger would get the run of the first.
+        self.run = wandb.init(
+            project=project, dir=os.fspath(folder), mode="offline", reinit="create_new"
+        )
 
     def log(self, scalars: Mapping[str, float], step: int) -> None:
         """Log the numbers of one step; steps must not decrease."""
@@ -79,7 +82,8 @@ class WeightsAndBiases(EpochLogger):
 class MLflow(EpochLogger):
     """Logs a run to a local database of MLflow, ``mlflow.db``.
 
-    It needs the extra ``mlflow``. ``mlflow ui --backend-store-uri sqlite:///mlflow.db`` shows it.
+    It needs the extra ``mlflow``. ``mlflow ui --backend-store-uri sqlite:///mlflow.db`` shows it,
+    with the whole package ``mlflow``, of which the extra installs the part that logs.
 
     Args:
         folder: where the database goes

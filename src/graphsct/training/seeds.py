@@ -16,16 +16,17 @@ from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
 from graphsct.training.device import Device
 from graphsct.training.graphs import as_graphs
-from graphsct.training.many import keep_in, make_jobs, train_many
+from graphsct.training.many import keep_in, make_jobs, room, train_many
 from graphsct.training.metrics import METRICS, Metric, deviation
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
-from graphsct.training.runner import Job
+from graphsct.training.runner import Callback, Job
 from graphsct.training.seeding import seeded
 from graphsct.training.selection import Criterion
 from graphsct.training.tensorboard import TensorBoard
 
 __all__ = [
+    "MakeCallback",
     "Results",
     "build_seeds",
     "run_seeds",
@@ -33,7 +34,12 @@ __all__ = [
     "seed_jobs",
     "split_of",
     "train_seeds",
+    "with_callbacks",
 ]
+
+#: Makes the callback of a run from its model, its folder, its seed and the number of runs that are
+#: trained together.
+MakeCallback = Callable[[torch.nn.Module, Path, int, int], Callback]
 
 
 @dataclass(frozen=True)
@@ -196,6 +202,23 @@ def seed_jobs(
     )
 
 
+def with_callbacks(jobs: Sequence[Job], folder: Path, make: MakeCallback) -> list[Job]:
+    """The jobs of :func:`seed_jobs` with a callback each; nothing is written.
+
+    Args:
+        jobs: one per seed
+        folder: the folder of :func:`train_seeds`
+        make: makes a callback
+    """
+    together = min(len(jobs), room(jobs[0].model, jobs[0].data)) if jobs else 1
+    found = []
+    for job in jobs:
+        seed = job.config.seed
+        own = make(job.model, seed_folder(folder, seed), seed, together)
+        found.append(job._replace(callbacks=[own]))
+    return found
+
+
 def train_seeds(
     jobs: Sequence[Job],
     *,
@@ -218,7 +241,8 @@ def train_seeds(
             place = seed_folder(folder, job.config.seed)
             kept[i] = keep_in(job, place)
             if tensorboard:
-                kept[i] = kept[i]._replace(callbacks=[stack.enter_context(TensorBoard(place))])
+                board = stack.enter_context(TensorBoard(place))
+                kept[i] = kept[i]._replace(callbacks=[*job.callbacks, board])
         bar = None
         if title is not None and jobs:
             bar = stack.enter_context(Progress(len(jobs), jobs[0].config.epochs, title))

@@ -14,7 +14,7 @@ from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.page import inside, pretty
 from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.history import history
-from graphsct.diagnosis.standing import Scores, score_without_edges
+from graphsct.diagnosis.standing import SplitScores, score_without_edges
 from graphsct.diagnosis.tables import comparison_table, seed_table
 from graphsct.diagnosis.weight_files import load_weights
 from graphsct.errors import GraphsctError
@@ -68,7 +68,7 @@ def judge_seeds(results: Results, data: Any, folder: Path) -> Judged | str:
         return "no run is finished"
     rank = results.criterion.rank
     order = sorted(runs, key=lambda run: rank(run.val_score, run.val_loss), reverse=True)
-    rivals: dict[int | None, Scores] = {}
+    rivals: dict[int | None, SplitScores] = {}
 
     def look_inside(run: Run, *, whole: bool) -> Diagnosis:
         model, split = results.model.build(data), split_of(data, run.config.seed)
@@ -76,8 +76,16 @@ def judge_seeds(results: Results, data: Any, folder: Path) -> Judged | str:
         metric = run.config.metric
         if split not in rivals:
             rivals[split] = score_without_edges(data, split, metric)
-        own = {"split": split, "metric": metric, "rival": rivals[split]}
-        return replace(diagnose(model, data, **own, influence=whole, reach=whole), run=run)
+        found = diagnose(
+            model,
+            data,
+            split=split,
+            metric=metric,
+            rival=rivals[split],
+            influence=whole,
+            reach=whole,
+        )
+        return replace(found, run=run)
 
     try:
         judged = {run.config.seed: look_inside(run, whole=False) for run in order}
