@@ -306,7 +306,7 @@ class Stack(nn.Module):
             if number == max(1, len(self.convs) // 2):
                 x = self.fault(x, edge_index)
         scores: Tensor = self.output(x)
-        if self.case.fault == "one answer":
+        if self.case.fault == "one answer" and not self.training:
             scores = scores + 1e6 * nn.functional.one_hot(torch.tensor(0), scores.shape[1])
         return scores
 

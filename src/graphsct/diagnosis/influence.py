@@ -49,9 +49,9 @@ class Influence(Record):
 
     @property
     def far(self) -> Far | None:
-        """The farther half of what is in reach; ``None`` if that is fewer than four edges away."""
+        """The farther half of what is in reach; ``None`` if nothing is six edges away or more."""
         reach = max((hop for hop, share in enumerate(self.shares) if share > 0), default=0)
-        if reach < 4:
+        if reach < 6:
             return None
         half = reach // 2
         inside = slice(half + 1, reach + 1)

@@ -2,8 +2,8 @@
 
 Over-smoothing, vanishing gradients and the collapse of rank come together in deep networks, and
 measures alone cannot tell which of them stops a model from learning. Short trainings of the same
-model with one thing changed can: without edges nothing is smoothed, with identity weights or
-rescaled features nothing fades.
+model with one thing changed can: without edges nothing is smoothed, with weights that start at the
+identity, or at a scale that keeps the size of the features, nothing fades.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
-from graphsct.diagnosis.calling import Call, trainable
+from graphsct.diagnosis.calling import Call, prepare, trainable, undisturbed
 from graphsct.diagnosis.cause import Cause, Intervention, conclude
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_features
@@ -27,7 +28,8 @@ from graphsct.training.seeding import seeded
 
 __all__ = ["find_cause"]
 
-Change = Callable[[nn.Module, Diagnosis], None]
+#: Changes a model with a diagnosis; the function runs the model.
+Change = Callable[[nn.Module, Diagnosis, Callable[[], Any]], None]
 
 
 def find_cause(
@@ -43,9 +45,9 @@ def find_cause(
     """Find out by experiment why a model does not learn.
 
     Copies of the model are started anew and trained for a few epochs: as they are, without edges,
-    with identity weights, with features that keep their size, and with the layers left out from
-    the third on. Each experiment changes one thing, so the ones that make the copy learn tell the
-    cause. The model itself stays as it is.
+    with identity weights, with weights that keep the size of the features, and with the layers left
+    out from the third on. Each experiment changes one thing, so the ones that make the copy learn
+    tell the cause. The model itself stays as it is.
 
     Args:
         found: a diagnosis of the model with its ``standing``
@@ -114,7 +116,7 @@ def _try(
         _reset(new)
         for weight in new.parameters():
             weight.requires_grad_()
-        change(new, found)
+        change(new, found, prepare(new, data, call))
         run = fit(trainable(new, data, call), data, config, split=split, progress=False)
     standing = found.standing
     return max(
@@ -132,7 +134,7 @@ def _reset(part: nn.Module) -> None:
         _reset(child)
 
 
-def _nothing(model: nn.Module, found: Diagnosis) -> None:
+def _nothing(model: nn.Module, found: Diagnosis, run: Callable[[], Any]) -> None:
     pass
 
 
@@ -141,7 +143,7 @@ def _parts(model: nn.Module, found: Diagnosis) -> list[nn.Module]:
     return [parts[name] for name in dict.fromkeys(layer.part for layer in found.layers)]
 
 
-def _start_at_identity(model: nn.Module, found: Diagnosis) -> None:
+def _start_at_identity(model: nn.Module, found: Diagnosis, run: Callable[[], Any]) -> None:
     """Start the square weights of the layers at the identity."""
     weights = [w for part in _parts(model, found) for w in part.parameters() if w.dim() == 2]
     square = [weight for weight in weights if weight.shape[0] == weight.shape[1] > 1]
@@ -151,20 +153,26 @@ def _start_at_identity(model: nn.Module, found: Diagnosis) -> None:
         nn.init.eye_(weight)
 
 
-def _keep_size(model: nn.Module, found: Diagnosis) -> None:
-    """Give the features of every hidden layer entries with a mean square of one."""
-    parts = _parts(model, found)
-    for part in parts if found.layers[-1].where != "output" else parts[:-1]:
-        part.register_forward_hook(_rescaled)
+def _keep_size(model: nn.Module, found: Diagnosis, run: Callable[[], Any]) -> None:
+    """Scale the matrices of every layer so that its entries start with a mean square of one."""
+    hooks = [part.register_forward_hook(_rescale) for part in _parts(model, found)]
+    with torch.no_grad(), undisturbed(model):
+        run()
+    for hook in hooks:
+        hook.remove()
 
 
-def _rescaled(part: nn.Module, given: Any, output: Any) -> Any:
+def _rescale(part: nn.Module, given: Any, output: Any) -> Any:
     if not isinstance(output, Tensor):
         return None
-    return output / output.detach().square().mean().sqrt().clamp_min(1e-20)
+    size = output.square().mean().sqrt().clamp_min(1e-20)
+    for weight in part.parameters():
+        if weight.dim() > 1:
+            weight.div_(size)
+    return output / size
 
 
-def _skip_layers(model: nn.Module, found: Diagnosis) -> None:
+def _skip_layers(model: nn.Module, found: Diagnosis, run: Callable[[], Any]) -> None:
     """Leave out the layers from the third on that keep the width."""
     for part in _parts(model, found)[2:]:
         part.register_forward_hook(_input_of, with_kwargs=True)
