@@ -15,8 +15,8 @@ CAUSES = {
     "over-smoothing": "Without edges the same network learns; with them neither another start nor "
     "rescaled features help. So it is the propagation that wears differences away.",
     "weak signal": "With the same edges the network learns once its weights start at the identity "
-    "or at a scale that keeps the size of the features. So features and gradients fade on their way "
-    "through the layers; over-smoothing is not what stops it.",
+    "or at a scale that keeps the size of the features. So features and gradients fade on their "
+    "way through the layers; over-smoothing is not what stops it.",
     "both": "The network learns without edges, and also with them if its signal is kept up. So "
     "propagation and a weak signal fail together, and either remedy may do.",
     "depth": "Only with fewer layers the network learns. Neither the edges nor the size of the "
