@@ -22,7 +22,7 @@ from graphsct.plotting.style import BLUE, GREY, ORANGE, styled
 
 DOCS = Path(__file__).parents[1] / "docs"
 BEGIN, END = "<!-- study -->", "<!-- end of study -->"
-REPEATS = 2000
+REPEATS = 500
 MEASURES: dict[str, Callable[[dict[str, Any]], float]] = {
     "effective rank": lambda layer: layer["effective_rank"],
     "numerical rank": lambda layer: layer["numerical_rank"],
@@ -89,7 +89,7 @@ def interval(sample: Sample, name: str, of: Callable[[Sample, str], float]) -> t
     kinds = sorted({row["architecture"] for row in sample})
     own = {kind: [row for row in sample if row["architecture"] == kind] for kind in kinds}
     drawn = []
-    for _ in range(REPEATS // 4):
+    for _ in range(REPEATS):
         picked = random.choice(kinds, len(kinds))
         drawn.append(of([row for kind in picked for row in own[kind]], name))
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
@@ -129,8 +129,8 @@ def draw(sample: Sample, found: dict[str, Any], order: list[str]) -> None:
     from matplotlib.figure import Figure
 
     with styled():
-        canvas = Figure(figsize=(13, 6.2), layout="constrained")
-        left, *others = canvas.subplots(1, 3, width_ratios=[1.5, 1, 1])
+        canvas = Figure(figsize=(14, 6.4), layout="constrained")
+        left, *others = canvas.subplots(1, 3, width_ratios=[1, 1.2, 1.2])
         for shift, part, colour, label in (
             (0.14, 0, BLUE, "all depths"),
             (-0.14, 1, ORANGE, "equal depth"),
@@ -143,7 +143,6 @@ def draw(sample: Sample, found: dict[str, Any], order: list[str]) -> None:
         left.axvline(0, color=GREY, linewidth=1)
         left.set_yticks(range(len(order)), order[::-1])
         left.set(xlim=(-1, 1), xlabel="rank correlation with the score", title="Correlation")
-        left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
         for axes, name in zip(others, ("rank of contrast", "contrast"), strict=True):
             for depth, colour, mark in (
                 (2, BLUE, "o"),
@@ -162,7 +161,8 @@ def draw(sample: Sample, found: dict[str, Any], order: list[str]) -> None:
                 )
             axes.set(xscale="log", xlabel=name, title=name.capitalize())
         others[0].set_ylabel("test score, 1 for the best on its data")
-        others[1].legend(loc="upper center", bbox_to_anchor=(0, -0.1), ncols=4)
+        handles = [*left.get_legend_handles_labels()[0], *others[0].get_legend_handles_labels()[0]]
+        canvas.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=11.5)
         canvas.savefig(DOCS / "images/study.png", dpi=110)
 
 

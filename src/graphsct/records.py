@@ -248,6 +248,16 @@ def _is_record(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Record)
 
 
+def _dictionary(converter: Converter) -> Hook:
+    """Read a dictionary, and its values by their type."""
+
+    def read(values: Any, kind: Any) -> Any:
+        of = get_args(kind)[1]
+        return {key: converter.structure(value, of) for key, value in values.items()}
+
+    return read
+
+
 def _is_dict(kind: Any) -> bool:
     return bool(get_origin(kind) is dict)
 
@@ -261,7 +271,7 @@ def _make_converter() -> Converter:
     for kind in (bool, int, str):
         converter.register_structure_hook(kind, _strict(kind))
     converter.register_structure_hook(float, _strict(float, int))
-    converter.register_structure_hook_func(_is_dict, _from(Mapping, lambda value, _: dict(value)))
+    converter.register_structure_hook_func(_is_dict, _from(Mapping, _dictionary(converter)))
     converter.register_structure_hook_factory(_is_tuple, _structure_tuple)
     converter.register_structure_hook_factory(is_namedtuple, _structure_named_tuple)
     converter.register_unstructure_hook_factory(is_namedtuple, namedtuple_dict_unstructure_factory)

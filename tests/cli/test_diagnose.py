@@ -86,7 +86,7 @@ def test_files_are_written(tmp_path):
         f"{name}.{end}" for name in ("smoothness", "layers") for end in ("png", "svg", "csv")
     }
     assert names == figures | {"diagnosis.json", "page.html"}
-    assert json.loads((tmp_path / "new" / "diagnosis.json").read_text())["healthy"]
+    assert json.loads((tmp_path / "new" / "diagnosis.json").read_text())["works"] is False
     assert "page.html diagnosis.json" in result.stdout
     assert "GCN on demo" in (tmp_path / "new" / "page.html").read_text(encoding="utf-8")
 
@@ -221,3 +221,18 @@ def test_texas_uses_the_split_of_its_seed(real):
     result = run("--data", "texas", *FAST, "--seed", 3, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["run"]["config"]["seed"] == 3
+
+
+def test_the_cause_is_found_by_experiment():
+    result = run("--depth", 2, "--hidden", 8, "--epochs", 1, "--cause", "--json")
+    values = json.loads(result.stdout)
+    assert values["works"] is False
+    assert values["cause"]["name"] == "training"
+    assert values["cause"]["experiments"][0]["name"] == "started anew"
+
+
+def test_findings_are_explained_with_their_rates():
+    shown = " ".join(run("--depth", 2, "--hidden", 8, "--epochs", 1, "--explain").stdout.split())
+    assert "How to read the findings" in shown
+    assert "underfits: The model does not even fit its training nodes" in shown
+    assert "models on which no limit was chosen" in shown

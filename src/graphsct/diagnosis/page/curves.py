@@ -1,4 +1,4 @@
-"""Interactive curves of a diagnosis: every measure by layer, unhealthy layers shaded."""
+"""Interactive curves of a diagnosis: every measure by layer, those with findings shaded."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def curves(found: Diagnosis) -> list[Drawn]:
 
 
 def _finish(found: Diagnosis, drawn: Drawn, bad: Sequence[int]) -> Drawn:
-    """Add the axis of layers to a figure, and shade unhealthy layers."""
+    """Add the axis of layers to a figure, and shade layers with findings."""
     shape = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     shape |= {"fillcolor": _SHADE, "line": {"width": 0}}
     drawn.figure["layout"] |= {
