@@ -23,12 +23,13 @@ def drop_nodes(x: Tensor, p: float, training: bool) -> Tensor:
     """
     if not training or p == 0:
         return x
-    return x * dropout(torch.ones_like(x[:, :1]), p)
+    kept: Tensor = dropout(torch.ones_like(x[:, :1]), p)
+    return x * kept
 
 
 def drop_messages(graph: Graph, p: float, training: bool) -> Graph:
     r"""Drop each entry of each message with probability ``p`` and scale up the others (DropMessage,
-    `Fang et al., 2023 <https://arxiv.org/abs/2204.10038>`_):
+    `Fang et al., 2023 <https://arxiv.org/abs/2204.10037>`_):
 
     .. math::
         (\mathbf G \mathbf X)_{ik} \mapsto \sum_j \frac{\epsilon_{ijk}}{1 - p} g_{ij} x_{jk},

@@ -227,8 +227,8 @@ class Model(torch.nn.Module):
 
     def reset_parameters(self) -> None:
         """Bring all weights back to their first values, drawn anew where they are random."""
-        own = (self.convs, self.skips, self.connections, self.norms, self.activations)
-        for module in (self.input, self.output, *(part for parts in own for part in parts)):
+        parts = (self.input, self.output, *self.convs, *self.skips, *self.connections)
+        for module in (*parts, *self.norms, *self.activations):
             if hasattr(module, "reset_parameters"):
                 module.reset_parameters()
 
