@@ -33,6 +33,29 @@ def test_show_has_the_line_to_write():
     assert shown == REMEDIES["drop_edge"].to_dict()
 
 
+def test_compare_runs_cells_and_report_shows_them(tmp_path):
+    cells, page = tmp_path / "cells", tmp_path / "page.html"
+    options = ("--depth", "2,3", "--remedy", "none", "--remedy", "residual", "--seeds", 2)
+    compare = ("compare", *options, "--epochs", 4, "--out", cells)
+    found = run(*compare)
+    assert found.exit_code == 0, found.stderr
+    assert found.stderr.count(" -> ") == 4
+    assert "residual" in found.stdout
+    again = run(*compare, "--json")
+    assert again.stderr == ""
+    names = [(cell["depth"], cell["remedy"]) for cell in json.loads(again.stdout)["cells"]]
+    assert names == [(2, "none"), (2, "residual"), (3, "none"), (3, "residual")]
+    shown = run("report", cells, "--out", page)
+    assert shown.stdout.strip() == str(page)
+    assert "demo, gcn" in page.read_text(encoding="utf-8")
+
+
+def test_wrong_depths_and_empty_folders_are_one_line(tmp_path):
+    found = run("compare", "--depth", "2,x", "--out", tmp_path)
+    assert "--depth 2,x is not a list of whole numbers, such as 2,4,8" in found.stderr
+    assert run("report", tmp_path).exit_code == 1
+
+
 def test_an_unknown_name_comes_with_the_nearest():
     found = run("show", "pairnorm")
     assert (found.exit_code, found.stdout) == (1, "")
