@@ -53,7 +53,9 @@ def test_compare_runs_cells_and_report_shows_them(tmp_path):
 def test_wrong_depths_and_empty_folders_are_one_line(tmp_path):
     found = run("compare", "--depth", "2,x", "--out", tmp_path)
     assert "--depth 2,x is not a list of whole numbers, such as 2,4,8" in found.stderr
-    assert run("report", tmp_path).exit_code == 1
+    found = run("report", tmp_path)
+    assert found.exit_code == 1
+    assert found.stderr.endswith("'graphsct remedies compare' writes them\n")
 
 
 def test_an_unknown_name_comes_with_the_nearest():

@@ -39,7 +39,7 @@ def test_names_are_names_of_files():
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(ExperimentError, match=r"no cell in .*remedies compare --out"):
+    with pytest.raises(ExperimentError, match=r"no cell in .*compare_remedies"):
         BoardCell.read_all(tmp_path)
     (tmp_path / "cell.json").write_text('{"data": "cora"}')
     with pytest.raises(ExperimentError, match=r"cell\.json is not a cell.*mend it or delete it"):

@@ -170,7 +170,7 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
         found = [cls.read(path) for path in sorted(folder.glob("[!.]*.json"))]
         if not found:
             raise ExperimentError(
-                f"there is no cell in {folder}; 'graphsct remedies compare --out {folder}' writes "
-                "them"
+                f"there is no cell in {folder}; "
+                "graphsct.remedies.leaderboard.compare_remedies(...) writes them"
             )
         return found

@@ -105,11 +105,13 @@ def _figure(lines: dict[str, list[BoardCell]]) -> Figure:
         done = sorted((cell for cell in cells if cell.runs), key=lambda cell: cell.key.depth)
         if done:
             traces += [_band(done, colour), _curve(done, REMEDIES[name].title, colour, mark)]
+    depths = sorted({cell.key.depth for own in lines.values() for cell in own})
+    order = {"categoryorder": "array", "categoryarray": [str(depth) for depth in depths]}
     axes: Figure = {
-        "xaxis": {"type": "category", "title": {"text": "layers"}},
+        "xaxis": {"type": "category", **order, "title": {"text": "layers"}},
         "yaxis": {"title": {"text": f"test {first.measure.heading}"}},
     }
-    return {"data": traces, "layout": layout(360, **axes)}
+    return {"data": traces, "layout": layout(320 + 16 * len(lines), **axes)}
 
 
 def _curve(cells: Sequence[BoardCell], title: str, colour: str, mark: str) -> Figure:

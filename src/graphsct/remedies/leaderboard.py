@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -204,12 +205,11 @@ class _Training:
         return lambda: self.remedy.apply(base.build(self.data), self.data, setting.value), train
 
     def _command(self) -> str:
-        data, model, depth, remedy = self.key
-        more = "" if self.epochs == EPOCHS else f" --epochs {self.epochs}"
-        return (
-            f"graphsct remedies compare --data {data} --model {model} --depth {depth} "
-            f"--remedy {remedy} --seeds {self.seeds}{more}"
-        )
+        options = {**self.key._asdict(), "seeds": self.seeds}
+        if self.epochs != EPOCHS:
+            options["epochs"] = self.epochs
+        shown = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
+        return f"graphsct remedies compare {' '.join(shown)}"
 
 
 def _rank(run: Run) -> tuple[float, float]:
