@@ -39,6 +39,20 @@ def test_another_model_keeps_what_means_the_same():
     assert (model.init, model.options) == (None, {})
 
 
+def test_options_of_a_norm_or_connection_go_with_it():
+    options = {"norm_options": {"scale": 2.0}, "residual": "dense", "jumping": "max"}
+    model = ModelConfig(norm="PairNorm", options=options)
+    for name in ("batch_norm", "residual", "initial_residual"):
+        model, _ = REMEDIES[name].configure(model, TrainConfig())
+    assert model.norm == "BatchNorm"
+    connected = {"residual": "initial", "residual_options": {"share": 0.1}}
+    assert model.options == {"jumping": "max", **connected}
+    assert REMEDIES["residual"].configure(model, TrainConfig())[0].options == {
+        "jumping": "max",
+        "residual": True,
+    }
+
+
 def test_models_are_those_that_take_the_settings():
     assert make(settings={"init": "glorot"}).models == ["gcn", "gcnii"]
     assert make(settings={"norm": "LayerNorm"}, bases=("gcn",)).models == ["gcn"]

@@ -31,6 +31,8 @@ Change = Callable[[torch.nn.Module, Any, Any], None]
 
 #: Our models that the catalogue speaks of.
 _OURS = ("gcn", "gcnii", "egnn")
+#: Settings that mean the same in every model. How weights start is each model's own.
+_SHARED = ("depth", "hidden", "dropout", "conv_dropout", "activation", "negative_slope")
 _OF_TRAINING = {each.name for each in fields(TrainConfig)}
 _OF_MODEL = {each.name for each in fields(ModelConfig)} - {"options"}
 
@@ -215,9 +217,8 @@ def _with_settings(model: ModelConfig, wanted: Mapping[str, Any]) -> ModelConfig
     if own.get("model", model.model) != model.model:
         takes = MODELS[own["model"]].takes
         kept = {k: v for k, v in kept.items() if k in _SHARED and takes(k)}
-    given = {name: to for name, to in kept.items() if name != "options"}
-    return ModelConfig(**{**given, **own}, options={**kept.get("options", {}), **options})
-
-
-#: Settings that mean the same in every model. How weights start is each model's own.
-_SHARED = ("depth", "hidden", "dropout", "conv_dropout", "activation", "negative_slope", "norm")
+    before = dict(kept.pop("options", {}))
+    for name in ("norm", "residual"):  # another one has options of its own
+        if name in wanted:
+            before.pop(f"{name}_options", None)
+    return ModelConfig(**{**kept, **own}, options={**before, **options})
