@@ -26,6 +26,7 @@ def test_there_is_a_figure_for_each_family_that_was_run():
     assert [len(each.figure["data"]) for each in drawn] == [4, 6, 4]
     names = [trace["name"] for trace in drawn[1].figure["data"] if "name" in trace]
     assert names == ["none", "residual connections", "GCNII"]
+    assert len({str(each.figure["layout"]["yaxis"]) for each in drawn}) == 1  # to be compared
     band, line = drawn[0].figure["data"][2:]
     assert line["x"] == ["2", "4", "8"]
     assert band["x"] == ["2", "4", "8", "8", "4", "2"]

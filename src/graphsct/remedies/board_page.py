@@ -9,7 +9,7 @@ from typing import Any
 from graphsct import __version__
 from graphsct.files import write_text
 from graphsct.pages import render
-from graphsct.plotting.interactive import GREY, Drawn, Figure, curve, layout
+from graphsct.plotting.interactive import GREY, Drawn, Figure, curve, layout, share_scales
 from graphsct.remedies import FAMILIES, REMEDIES
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.budget import DECAYS, DROPOUTS, HIDDEN, LEARNING_RATES, PATIENCE
@@ -89,6 +89,7 @@ def depth_plots(cells: Sequence[BoardCell]) -> list[Drawn]:
             figure = _figure({name: by_remedy[name] for name in ["none", *names]})
             label = f"Test score by depth of remedies that change {changes}; numbers in the table"
             found.append(Drawn(f"Remedies that change {changes}", figure, label))
+    share_scales([drawn.figure for drawn in found])
     return found
 
 
@@ -111,7 +112,7 @@ def _figure(lines: dict[str, list[BoardCell]]) -> Figure:
         "xaxis": {"type": "category", **order, "title": {"text": "layers"}},
         "yaxis": {"title": {"text": f"test {first.measure.heading}"}},
     }
-    return {"data": traces, "layout": layout(320 + 16 * len(lines), **axes)}
+    return {"data": traces, "layout": layout(300 + 22 * len(lines), **axes)}
 
 
 def _curve(cells: Sequence[BoardCell], title: str, colour: str, mark: str) -> Figure:
