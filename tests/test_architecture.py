@@ -29,7 +29,8 @@ ARROWS = {
     "search": {"graph", "nn", "datasets", "training", "plotting", "pages"},
     "distributed": {"graph", "nn", "datasets", "training"},
 }
-ARROWS["diagnosis"] = ARROWS["search"] | {"smoothness", "geometry"}
+ARROWS["remedies"] = ARROWS["search"]
+ARROWS["diagnosis"] = ARROWS["search"] | {"smoothness", "geometry", "remedies"}
 ARROWS["paper"] = ARROWS["diagnosis"] | {"diagnosis", "search"}
 ARROWS["cli"] = ARROWS["paper"] | {"paper", "distributed"}
 ARROWS["__main__"] = {"cli"}
@@ -43,15 +44,20 @@ NARROW = {
 SAME_MEANING = {
     "activations",  # the functions that nn applies and geometry has a theory of
     "backend",  # the protocol, and the backend of many processes
+    "connections",  # between layers, and as remedies
+    "controls",  # of a model, and as remedies
     "curves",
     "dropout",  # of a model, and as the engine records it
+    "drops",  # of nodes and messages, and as remedies
     "features",  # feature matrices
     "figures",
     "fit",  # in one process or in many
-    "norms",  # of a model, and as the engine records them
+    "norms",  # of a model, as the engine records them, and as remedies
     "page",
     "progress",
+    "remedies",  # the catalogue, and those that a diagnosis tries
     "seeds",  # in one process or in many
+    "starts",  # of weights, and as remedies
     "tables",
     "words",
 }

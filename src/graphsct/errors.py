@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "DataError",
     "DirectedGraphError",
+    "DivergedError",
     "ExperimentError",
     "GraphError",
     "GraphsctError",
@@ -45,6 +46,10 @@ class DataError(GraphsctError):
 
 class TrainingError(GraphsctError):
     """A run that cannot be started, resumed or saved as asked."""
+
+
+class DivergedError(TrainingError):
+    """A run whose loss is not finite any more."""
 
 
 class ExperimentError(GraphsctError):

@@ -37,7 +37,7 @@ def commands():
 COMMANDS = commands()
 # Options, and the commands in which they mean something of their own.
 HELP = {"data": ("reproduce",), "model": ("reproduce", "plan")}
-HELP |= {"control": ("reproduce",), "depth": ("reproduce",), "seeds": ("diagnose",)}
+HELP |= {"control": ("reproduce",), "depth": ("reproduce", "remedies"), "seeds": ("diagnose",)}
 HELP |= {"root": (), "threads": (), "device": (), "as_json": ()}
 
 
@@ -88,7 +88,7 @@ EXAMPLES = sorted({line for command in COMMANDS.values() for line in lines_of(co
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_examples_are_understood(line):
     words = shlex.split(line)[1:]
-    size = 2 if words[0] == "data" else 1
+    size = 2 if tuple(words[:2]) in COMMANDS else 1
     command = COMMANDS[tuple(words[:size])]
     with command.make_context(" ".join(words[:size]), words[size:]) as ctx:
         assert not ctx.args
@@ -99,6 +99,8 @@ CHEAP = [
     "graphsct data list --root raw --json",
     "graphsct data statistics --json",
     "graphsct figure 1 --seed 7 --out pictures",
+    "graphsct remedies list --json",
+    "graphsct remedies show pair_norm",
     "graphsct reproduce sizes --markdown",
     "graphsct reproduce table1 --report",
 ]

@@ -151,6 +151,8 @@ def test_norms_of_pyg_are_over_all_processes_too(alone, tmp_path):
         (torch.nn.Linear(20, 3), r"Linear is not a model of graphsct\.nn"),
         (nn.GCN(20, 4, 3, 2, norm="PairNorm"), "PairNorm would normalise over the nodes of one"),
         (nn.GCN(20, 8, 3, 2, edge_dropout=0.5), "edge_dropout is 0.5.*in one process"),
+        (nn.GCN(20, 8, 3, 2, message_dropout=0.5), "message_dropout is 0.5.*in one process"),
+        (nn.GCN(20, 8, 3, 2, residual="gradient_gating"), "gradient_gating.*in one process"),
     ],
 )
 def test_models_that_cannot_share_are_refused(alone, tmp_path, model, message):

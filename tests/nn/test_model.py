@@ -401,5 +401,5 @@ def test_residual_connections_add_the_input_or_a_linear_map_of_it():
     assert torch.allclose(mapped(x, graph, return_layers=True)[1][1], expected)
     groups = {group["name"]: group["params"] for group in mapped.param_groups()}
     assert any(weight is mapped.skips[0].weight for weight in groups["conv"])
-    with pytest.raises(ModelError, match="residual is 'lin', expected true, false or 'linear'"):
+    with pytest.raises(ModelError, match=r"residual is 'lin'.*did you mean 'linear'"):
         GCN(4, 5, 2, num_layers=1, residual="lin")

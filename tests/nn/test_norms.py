@@ -12,10 +12,22 @@ X = torch.linspace(-2, 5, 20).reshape(5, 4).sin()
 @pytest.mark.parametrize("name", NORMS)
 def test_by_pyg_name(name):
     theirs = getattr(pyg, name)
-    expected = theirs(4) if NORMS[name] else theirs()
+    more = {"groups": 10} if name == "DiffGroupNorm" else {}
+    torch.manual_seed(0)
+    expected = theirs(4, **more) if NORMS[name] else theirs()
+    torch.manual_seed(0)
     norm = make_norm(name, 4)
     assert type(norm) is theirs
     assert_close(norm(X), expected(X))
+
+
+def test_options_reach_the_norm_by_name():
+    norm = make_norm("PairNorm", 4, {"scale": 10.0, "scale_individually": True})
+    assert_close(norm(X), pyg.PairNorm(10.0, True)(X))
+    assert make_norm("DiffGroupNorm", 4, {"groups": 3}).groups == 3
+    assert make_norm("NodeNorm", 4, {"power": 3.0}).power == 3
+    with pytest.raises(ModelError, match=r"PairNorm cannot be built: .*sale"):
+        make_norm("PairNorm", 4, {"sale": 10.0})
 
 
 def test_snake_case_module_and_none():

@@ -38,6 +38,16 @@ def test_identity_and_orthogonal():
     assert (weight - torch.eye(60)).norm() > 1
 
 
+def test_the_gain_scales_a_normal_start():
+    assert_close(drawn("normal", 400, 60).std().item(), 60**-0.5, rtol=0.02, atol=0)
+    weight = torch.empty(60, 60)
+    torch.manual_seed(1)
+    initialize(weight, "normal", gain=3.0)
+    assert_close(weight, 3 * drawn("normal"))
+    with pytest.raises(ModelError, match="gain is 0, expected a number above 0"):
+        initialize(weight, "normal", gain=0)
+
+
 def test_unknown_names_come_with_the_nearest():
     with pytest.raises(
         ModelError, match="no initialisation 'orthogonl', did you mean 'orthogonal'"

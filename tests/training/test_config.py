@@ -67,7 +67,7 @@ def test_wrong_settings_are_named(text, message):
     ("settings", "message"),
     [
         (dict(model="gnc"), "no model 'gnc', did you mean 'gcn'"),
-        (dict(alpha=0.1), "alpha is not for gcn, only for gcnii"),
+        (dict(alpha=0.1), "alpha is not for gcn, only for appnp and gcnii"),
         (dict(model="egnn", init="glorot"), "init is not for egnn, only for gcn and gcnii"),
         (dict(negative_slope=0.2), "negative_slope is 0.2, but the activation is None; it is only"),
         (dict(activation="relu", negative_slope=0.2), "but the activation is 'relu'"),

@@ -24,6 +24,7 @@ CONTENTS = {
         "demo": "See what depth does to features, and what control can do.",
         "diagnose": "Look inside a model, layer by layer.",
         "explore": "Write an interactive page about smoothness.",
+        "remedies": "What helps against over-smoothing: list, describe, compare.",
     },
     "Train and search": {
         "train": "Train a model on a data set with several seeds.",

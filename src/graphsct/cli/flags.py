@@ -27,6 +27,7 @@ _COMMANDS = {
         "'graphsct data partition NAME --parts 2 --out FOLDER'"
     ),
     "graphsct.nn.register": "--model FILE.py:NAME",
+    "graphsct.remedies.leaderboard.compare_remedies": "'graphsct remedies compare'",
 }
 _MENTION = re.compile(
     r"(?P<function>[\w.]+)\([^()]*\)"

@@ -190,8 +190,8 @@ def features(panel: str | None = None) -> Any:
 def model(panel: str | None = None) -> Any:
     """``--model``."""
     text = (
-        "gcn, gcnii, egnn, one of PyTorch Geometric such as pyg:GAT, or your own as FILE.py:NAME: "
-        "THE FILE IS EXECUTED."
+        "gcn, gcnii, egnn, appnp, dagnn, one of PyTorch Geometric such as pyg:GAT, or your own as "
+        "FILE.py:NAME: THE FILE IS EXECUTED."
     )
     return option(text, panel, "gcn", autocompletion=among(models))
 

@@ -58,10 +58,16 @@ def fit(
         raise ModelError(
             f"{type(model).__name__} is not a model of graphsct.nn; only those can share a graph"
         )
-    if model.edge_dropout:
+    for name in ("edge_dropout", "message_dropout"):
+        if rate := getattr(model, name):
+            raise ModelError(
+                f"{name} is {rate!r}, but no process has all edges to draw from; use {name}=0.0, "
+                "or train in one process"
+            )
+    if model.residual == "gradient_gating":
         raise ModelError(
-            f"edge_dropout is {model.edge_dropout!r}, but no process has all edges to draw from; "
-            "use edge_dropout=0.0, or train in one process"
+            "residual is 'gradient_gating', but no process has the neighbours of all its nodes; "
+            "use residual='initial', or train in one process"
         )
     if config.metric not in (None, "accuracy"):
         raise TrainingError(

@@ -5,6 +5,7 @@ from graphsct.nn.blueprint import MODELS, Blueprint
 from graphsct.nn.control_model import control_convolutions
 from graphsct.nn.controls import CONTROLS, SmoothnessControl
 from graphsct.nn.convolution import Convolution, LinearForm
+from graphsct.nn.decoupled import APPNP, DAGNN
 from graphsct.nn.energetic_conv import EnergeticConv
 from graphsct.nn.energetic_gnn import EnergeticGNN
 from graphsct.nn.gcn import GCN
@@ -17,7 +18,9 @@ from graphsct.nn.wrap import add_control
 
 __all__ = [
     "ACTIVATIONS",
+    "APPNP",
     "CONTROLS",
+    "DAGNN",
     "GCN",
     "GCNII",
     "MODELS",

@@ -2,8 +2,6 @@ r"""Smoothness control for all convolutions of a model that somebody else wrote.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -13,8 +11,8 @@ from graphsct.graph.cache import graph_of
 from graphsct.names import pick
 from graphsct.nn.blueprint import num_outputs
 from graphsct.nn.controls import CONTROLS
-from graphsct.nn.convolution import Convolution
-from graphsct.nn.wrap import ControlledConv, Initial, add_control, output_channels
+from graphsct.nn.hidden_convolutions import hidden_convolutions, replace_parts
+from graphsct.nn.wrap import Initial, add_control
 
 __all__ = ["THETA", "add_control_for", "control_convolutions"]
 
@@ -55,9 +53,7 @@ def control_convolutions(
         >>> [type(conv).__name__ for conv in model.convs]
         ['ControlledConv', 'ControlledConv', 'GATConv']
     """
-    found = dict(_convolutions(model))
-    if found and num_outputs is not None and [*found.values()][-1] == num_outputs:
-        found.popitem()
+    found = hidden_convolutions(model, num_outputs)
     if not found:
         raise ModelError(
             f"{type(model).__name__} has no hidden convolution that could get control={control!r}: "
@@ -73,10 +69,7 @@ def control_convolutions(
         )
         for layer, conv in enumerate(found, 1)
     }
-    for parent in list(model.modules()):
-        for name, part in parent._modules.items():
-            if part in controlled and not isinstance(parent, ControlledConv):
-                setattr(parent, name, controlled[part])
+    replace_parts(model, controlled)
     return model
 
 
@@ -102,20 +95,6 @@ def add_control_for(
         theta=theta,
         num_outputs=num_outputs(data) if last else None,
     )
-
-
-def _convolutions(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, int]]:
-    """The convolutions in a model, in the order of its parts, with the widths of their outputs."""
-    from torch_geometric.nn import MessagePassing  # takes a second
-
-    for part in model.children():
-        width = None
-        if isinstance(part, MessagePassing | Convolution):
-            width = output_channels(part)
-        if width is not None and "edge_index" in inspect.signature(part.forward).parameters:
-            yield part, width
-        elif not isinstance(part, ControlledConv):
-            yield from _convolutions(part)
 
 
 def _shared_initial(

@@ -34,8 +34,9 @@ class GCN(Model):
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
         theta: the gated controls' :math:`\theta`
-        init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
-            ``orthogonal``
+        init: the convolutions' initial weights: ``glorot``, ``uniform``, ``normal``,
+            ``identity`` or ``orthogonal``
+        gain: factor of these weights
         options: those of :class:`~graphsct.nn.Model`, such as ``dropout``
 
     Example:
@@ -91,6 +92,7 @@ class GCN(Model):
         num_components: int | None = None,
         theta: float = 0.5,
         init: str = "identity",
+        gain: float = 1.0,
         **options: Any,
     ) -> None:
         convs = [
@@ -103,6 +105,7 @@ class GCN(Model):
                 theta=theta,
                 layer=layer,
                 init=init,
+                gain=gain,
             )
             for layer in layer_numbers(num_layers, hidden_channels)
         ]

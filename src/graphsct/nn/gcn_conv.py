@@ -33,8 +33,13 @@ class GCNConv(Convolution):
         num_components: of the graph, needed by ``pooled``
         theta: of the gated controls
         layer: which layer this is, from 1, for the gated controls
-        init: how the weight starts: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
+        init: how the weight starts: ``glorot``, ``uniform``, ``normal``, ``identity`` or
+            ``orthogonal``
+        gain: factor of the weight at the start
     """
+
+    # An attribute of a layer only if it is set, so that runs of earlier versions can be resumed.
+    gain: float = 1.0
 
     def __init__(
         self,
@@ -47,11 +52,14 @@ class GCNConv(Convolution):
         theta: float = 0.5,
         layer: int = 1,
         init: str = "glorot",
+        gain: float = 1.0,
     ) -> None:
         super().__init__()
         self.in_channels = check_size(in_channels, "in_channels")
         self.out_channels = check_size(out_channels, "out_channels")
         self.init = init
+        if gain != 1:
+            self.gain = gain
         self.lin = Linear(in_channels, out_channels, bias=False)
         self.bias = torch.nn.Parameter(torch.empty(out_channels)) if bias else None
         self.control = make_control(control, out_channels, num_components, theta, layer)
@@ -60,7 +68,7 @@ class GCNConv(Convolution):
     def reset_parameters(self) -> None:
         """Bring all weights back to their first values, drawn anew where they are random."""
         super().reset_parameters()
-        initialize(self.lin.weight, self.init)
+        initialize(self.lin.weight, self.init, self.gain)
         if self.bias is not None:
             torch.nn.init.zeros_(self.bias)
 

@@ -18,8 +18,10 @@ from graphsct.names import nearest, pick
 from graphsct.nn.activations import SReLU, make_activation
 from graphsct.nn.blueprint import DEFAULTS, MODELS, Space, call_constructor, num_outputs
 from graphsct.nn.checks import check_rate, check_size
+from graphsct.nn.connections import make_connections
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import Kind, drop_edges
+from graphsct.nn.drops import drop_messages, drop_nodes
 from graphsct.nn.jumping import Jumping
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
@@ -39,9 +41,10 @@ class Model(torch.nn.Module):
         \mathbf Y = \mathbf H^L \mathbf W_{out} + \mathbf b_{out}
 
     with dropout before every linear layer and convolution, and a norm before every activation. With
-    ``residual``, :math:`\mathbf H^{l-1}` is added to :math:`\mathbf H^l`; with ``jumping``, the
-    output layer sees the features of all layers, and with ``readout`` one row for each graph;
-    ``edge_dropout`` leaves out edges in training.
+    ``residual``, :math:`\mathbf H^{l-1}` is added to :math:`\mathbf H^l`, or layers are connected
+    in another way; with ``jumping``, the output layer sees the features of all layers, and with
+    ``readout`` one row for each graph; ``edge_dropout``, ``node_dropout`` and ``message_dropout``
+    leave out edges, nodes and messages in training.
 
     A subclass that is decorated with :func:`register` can be trained, searched and diagnosed by its
     ``name``. Its constructor takes ``in_channels``, ``hidden_channels``, ``out_channels`` and
@@ -57,11 +60,17 @@ class Model(torch.nn.Module):
             ``torch.nn.LeakyReLU(0.2)``
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution
-        norm: a norm of PyTorch Geometric before every activation, such as ``BatchNorm``, or none
+        norm: a norm before every activation, such as ``BatchNorm``, by its name in
+            ``graphsct.nn.norms``, or none
+        norm_options: options of the norm, such as ``{"scale": 10.0}`` for ``PairNorm``
         residual: add the input of each layer to its output; ``linear`` adds a linear map of it
-            before the norm instead
+            before the norm instead; ``initial``, ``dense`` and ``gradient_gating`` are the
+            connections of ``graphsct.nn.connections``
+        residual_options: options of such a connection, such as ``{"share": 0.2}`` for ``initial``
         jumping: ``cat`` or ``max``: the output layer sees the features of all layers
         edge_dropout: rate at which edges are left out in training (DropEdge)
+        node_dropout: rate at which nodes are left out before every convolution (DropNode)
+        message_dropout: rate at which entries of messages are left out (DropMessage)
         readout: ``mean``, ``sum`` or ``max``: scores of graphs instead of nodes
     """
 
@@ -73,6 +82,9 @@ class Model(torch.nn.Module):
     default_control: ClassVar[str] = "gated"
     #: Good settings, by which a search begins; a setting left out takes its first choice.
     known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
+    # Attributes of a model only if they are set, so that runs of earlier versions can be resumed.
+    node_dropout: float = 0.0
+    message_dropout: float = 0.0
 
     @classmethod
     def search_space(cls, control: str | None) -> Space:
@@ -154,9 +166,13 @@ class Model(torch.nn.Module):
         dropout: float = 0.0,
         conv_dropout: float = 0.0,
         norm: str | torch.nn.Module | None = None,
+        norm_options: Mapping[str, Any] | None = None,
         residual: bool | str = False,
+        residual_options: Mapping[str, Any] | None = None,
         jumping: str | None = None,
         edge_dropout: float = 0.0,
+        node_dropout: float = 0.0,
+        message_dropout: float = 0.0,
         readout: str | None = None,
         **unknown: Any,
     ) -> None:
@@ -171,14 +187,19 @@ class Model(torch.nn.Module):
         self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
-        if not (isinstance(residual, bool) or residual == "linear"):
-            raise ModelError(f"residual is {residual!r}, expected true, false or 'linear'")
         self.residual = residual
+        self.connections = torch.nn.ModuleList(
+            make_connections(residual, hidden_channels, self.num_layers, residual_options)
+        )
         self.skips = torch.nn.ModuleList(
             torch.nn.Linear(hidden_channels, hidden_channels)
             for _ in range(self.num_layers if residual == "linear" else 0)
         )
         self.edge_dropout = check_rate(edge_dropout, "edge_dropout")
+        if check_rate(node_dropout, "node_dropout"):
+            self.node_dropout = node_dropout
+        if check_rate(message_dropout, "message_dropout"):
+            self.message_dropout = message_dropout
         self.jumping = None if jumping is None else Jumping(jumping)
         width = hidden_channels
         if self.jumping is not None:
@@ -186,7 +207,7 @@ class Model(torch.nn.Module):
         self.readout = None if readout is None else Readout(readout)
         self.output = torch.nn.Linear(width, out_channels)
         self.norms = torch.nn.ModuleList(
-            make_norm(norm, hidden_channels) for _ in range(self.num_layers + 1)
+            make_norm(norm, hidden_channels, norm_options) for _ in range(self.num_layers + 1)
         )
         self.activations = torch.nn.ModuleList(
             make_activation(activation, hidden_channels) for _ in range(self.num_layers + 1)
@@ -206,8 +227,8 @@ class Model(torch.nn.Module):
 
     def reset_parameters(self) -> None:
         """Bring all weights back to their first values, drawn anew where they are random."""
-        parts = (self.input, self.output, *self.convs, *self.skips, *self.norms, *self.activations)
-        for module in parts:
+        parts = (self.input, self.output, *self.convs, *self.skips, *self.connections)
+        for module in (*parts, *self.norms, *self.activations):
             if hasattr(module, "reset_parameters"):
                 module.reset_parameters()
 
@@ -257,16 +278,20 @@ class Model(torch.nn.Module):
             out_channels)``
         """
         graph = drop_edges(as_graph(edge_index, edge_weight, x), self.edge_dropout, self.training)
+        noisy = drop_messages(graph, self.message_dropout, self.training)
         x = self.input(dropout(x, self.dropout, self.training))
         x = x_0 = self.activations[0](self.norms[0](x))
         pooled_0 = graph.pool(x_0) if self._needs_initial else None
         layers: list[Tensor] = [x]
         for number, conv in enumerate(self.convs):
             dropped = dropout(x, self.conv_dropout, self.training)
-            out = self.convolve(conv, dropped, x_0, graph, pooled_0)
+            dropped = drop_nodes(dropped, self.node_dropout, self.training)
+            out = self.convolve(conv, dropped, x_0, noisy, pooled_0)
             if self.skips:
                 out = out + self.skips[number](dropped)
             out = self.activations[number + 1](self.norms[number + 1](out))
+            if self.connections:
+                out = self.connections[number](out, layers, graph)
             x = out + x if self.residual is True else out
             layers.append(x)
         if self.jumping is not None:
@@ -300,7 +325,7 @@ class Model(torch.nn.Module):
     ) -> list[dict[str, Any]]:
         """Parameters for an optimizer, with weight decay for convolutions and dense layers apart.
 
-        Controls and linear residual connections go with their convolutions, norms with the dense
+        Controls and connections between layers go with the convolutions, norms with the dense
         layers, and the offsets of activations without decay.
 
         Example:
@@ -309,7 +334,8 @@ class Model(torch.nn.Module):
             >>> groups = model.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
             >>> optimizer = torch.optim.Adam(groups, lr=0.01)
         """
-        conv = [*self.convs.parameters(), *self.skips.parameters()]
+        own = (self.convs, self.skips, self.connections)
+        conv = [weight for part in own for weight in part.parameters()]
         dense = [*self.input.parameters(), *self.output.parameters(), *self.norms.parameters()]
         groups = [
             dict(name="conv", params=conv, weight_decay=conv_weight_decay),

@@ -164,7 +164,7 @@ class ModelConfig(Config):
         negative_slope: slope of ``leaky_relu``, 0.01 by default
         norm: name of a norm
         init: name of the convolutions' initial weights (``gcn`` and ``gcnii``)
-        alpha: share of the initial features (``gcnii``)
+        alpha: share of the initial features (``gcnii``), or of the first predictions (``appnp``)
         theta: decides beta in layer l, log(theta / l + 1)
         c_min: lower bound on the growth of the energy (``egnn``)
         c_max: upper bound on it (``egnn``)

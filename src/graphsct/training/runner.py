@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from graphsct.errors import TrainingError
+from graphsct.errors import DivergedError
 from graphsct.training.backend import MakeBackend, choose_backend
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import TrainConfig
@@ -363,7 +363,7 @@ def _refuse(record: Epoch, job: Job) -> None:
     kept = ""
     if job.store is not None and job.store.kept:
         kept = f"; the checkpoint of epoch {job.store.kept} is kept in {job.store.folder}"
-    raise TrainingError(
+    raise DivergedError(
         f"in epoch {record.epoch} the training loss is {record.train_loss} and the validation loss "
         f"is {record.val_loss}: the weights diverged. Lower learning_rate, which is "
         f"{job.config.learning_rate}{kept}"

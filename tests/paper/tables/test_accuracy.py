@@ -7,7 +7,7 @@ from cells import origin
 from graphsct.paper.cell import Key
 from graphsct.paper.paper import find_table
 from graphsct.paper.tables import build
-from graphsct.paper.tables.significance import compare, holm
+from graphsct.training.significance import compare, holm
 
 BASE, SCT = Key("cora", "gcn", None, 16), Key("cora", "gcn", "pooled", 16)
 SHALLOW = Key("cora", "gcn", None, 2), Key("cora", "gcn", "pooled", 2)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from graphsct.pages.tables import Table
 from graphsct.paper.report.findings import ReportFinding
 from graphsct.paper.tables.learned_term import Change, TermRow
-from graphsct.paper.tables.significance import LEVEL, holm, interval
+from graphsct.training.significance import LEVEL, holm, interval
 
 __all__ = ["term_findings"]
 

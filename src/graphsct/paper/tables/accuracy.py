@@ -14,7 +14,9 @@ from graphsct.paper.paper import PaperCell, PaperTable
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
 from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Gain, judged, misprints
 from graphsct.paper.tables.shortfalls import shortfalls
-from graphsct.paper.tables.significance import (
+from graphsct.paper.tables.yardsticks import yardsticks
+from graphsct.training.metrics import deviation
+from graphsct.training.significance import (
     LEVEL,
     Difference,
     compare,
@@ -22,8 +24,6 @@ from graphsct.paper.tables.significance import (
     holm,
     interval,
 )
-from graphsct.paper.tables.yardsticks import yardsticks
-from graphsct.training.metrics import deviation
 
 __all__ = ["EXPERIMENTS", "Accuracy", "gains"]
 

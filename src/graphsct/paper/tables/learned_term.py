@@ -16,8 +16,8 @@ from graphsct.paper.paper import DATASETS, MODELS
 from graphsct.paper.probed import INSTEAD, NETWORKS, FeatureMeasures, LayerTerm, Probed
 from graphsct.paper.tables.experiment import Experiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL
-from graphsct.paper.tables.significance import compare_pairs
 from graphsct.paper.term import Term, measure_terms
+from graphsct.training.significance import compare_pairs
 
 __all__ = ["EXPERIMENTS", "Change", "FeatureMedians", "LearnedTerm", "TermRow"]
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 from graphsct.pages.tables import Column, Field
 from graphsct.paper.keys import key_of
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell
-from graphsct.paper.tables.significance import Difference
+from graphsct.training.significance import Difference
 
 __all__ = ["DATA", "MODEL", "VERDICTS", "AccuracyRow", "Gain", "PrintedRow", "judged", "misprints"]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphsct.paper.tables.significance import compare, compare_pairs, holm, interval
+from graphsct.training.significance import compare, compare_pairs, holm, interval
 
 
 @pytest.mark.parametrize(("n", "m", "scale"), [(10, 10, 1.0), (10, 100, 3.0), (2, 5, 0.1)])

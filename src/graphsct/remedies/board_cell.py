@@ -1,0 +1,176 @@
+"""A cell of the leaderboard: one remedy on some data at one depth, and its file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from graphsct.errors import ExperimentError
+from graphsct.files import write_json
+from graphsct.records import Record
+from graphsct.remedies.budget import BudgetSetting
+from graphsct.training.metrics import METRICS, Metric
+from graphsct.training.run import Run
+
+__all__ = ["BoardCell", "BoardKey", "BoardRun", "TriedSetting"]
+
+
+class BoardKey(NamedTuple):
+    """What tells a cell from others.
+
+    Args:
+        data: name of the data
+        model: name of the model without the remedy
+        depth: number of layers
+        remedy: name of the remedy
+    """
+
+    data: str
+    model: str
+    depth: int
+    remedy: str
+
+    @property
+    def name(self) -> str:
+        """The name of its file.
+
+        Example:
+            >>> BoardKey("cora", "pyg:GAT", 8, "pair_norm").name
+            'cora-pyg_GAT-8-pair_norm'
+        """
+        parts = (re.sub(r"[^\w.]+", "_", str(part)).strip("_") for part in self)
+        return "-".join(parts)
+
+
+@dataclass(frozen=True)
+class TriedSetting(Record):
+    """A setting of the budget and its run, whose values are all ``None`` if it diverged.
+
+    Args:
+        setting: the setting
+        val_score: the validation metric at the best epoch
+        val_loss: the validation loss there
+        seconds: duration of an epoch, with all settings at once where the engine trains them
+    """
+
+    setting: BudgetSetting
+    val_score: float | None = None
+    val_loss: float | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def of(cls, setting: BudgetSetting, run: Run | None) -> TriedSetting:
+        """The run of a setting, ``None`` if it diverged."""
+        if run is None:
+            return cls(setting)
+        return cls(setting, run.val_score, run.val_loss, run.seconds / run.epochs)
+
+
+@dataclass(frozen=True)
+class BoardRun(Record):
+    """One run with the chosen setting, at the epoch that one rule selects.
+
+    Args:
+        select: the rule that selected the epoch, ``val_score`` or ``val_loss``
+        seed: seed of the run
+        split: number of the split, ``None`` if the data have a single one
+        test_score: the metric of the test nodes
+        val_score: the metric of the validation nodes
+        val_loss: validation loss
+        best_epoch: the selected epoch
+        epochs: number of epochs trained
+    """
+
+    select: str
+    seed: int
+    split: int | None
+    test_score: float
+    val_score: float
+    val_loss: float
+    best_epoch: int
+    epochs: int
+
+    @classmethod
+    def of(cls, run: Run, split: int | None) -> BoardRun:
+        """The result of a run on a split."""
+        own = {each.name: getattr(run, each.name) for each in fields(cls)[3:]}
+        return cls(run.config.select, run.config.seed, split, **own)
+
+
+@dataclass(frozen=True)
+class BoardCell(Record, flat=("key",), error=ExperimentError):
+    """A finished cell.
+
+    Args:
+        key: what tells it from others
+        seeds: number of seeds
+        epochs: the most epochs of a run
+        metric: name of the metric
+        tried: the settings of the budget
+        chosen: the one that validation chose, ``None`` if all diverged
+        runs: two per seed, one for each rule that selects the epoch
+        backend: the backend that computed the epochs
+        inside: measures of the first seed's model, by the names of who measured them
+        failure: why there are no runs, if the weights diverged
+        command: command that runs the cell again
+        versions: versions of the software
+    """
+
+    key: BoardKey
+    seeds: int
+    epochs: int
+    metric: str
+    tried: tuple[TriedSetting, ...]
+    chosen: BudgetSetting | None = None
+    runs: tuple[BoardRun, ...] = ()
+    backend: str | None = None
+    inside: dict[str, Any] | None = None
+    failure: str | None = None
+    command: str = ""
+    versions: dict[str, Any] | None = None
+
+    @property
+    def measure(self) -> Metric:
+        """The metric itself."""
+        return METRICS[self.metric]
+
+    @property
+    def seconds(self) -> float | None:
+        """Duration of an epoch with the chosen setting, ``None`` if there is none."""
+        found = (tried.seconds for tried in self.tried if tried.setting == self.chosen)
+        return next(found, None)
+
+    def scores(self, select: str = "val_score") -> list[float]:
+        """Test scores in the unit in which they are shown, one per seed."""
+        return [self.measure.scaled(r.test_score) for r in self.runs if r.select == select]
+
+    def write(self, folder: Path) -> Path:
+        """Write the cell under its name, atomically."""
+        path = folder / f"{self.key.name}.json"
+        write_json(path, self.to_dict())
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The cell in a file."""
+        try:
+            return cls.from_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ExperimentError(
+                f"{path} is not a cell of a leaderboard: {error}; mend it or delete it"
+            ) from error
+
+    @classmethod
+    def read_all(cls, folder: Path) -> Sequence[Self]:
+        """All cells in a folder, or an error if there is none."""
+        # A killed process may leave files whose names begin with a dot.
+        found = [cls.read(path) for path in sorted(folder.glob("[!.]*.json"))]
+        if not found:
+            raise ExperimentError(
+                f"there is no cell in {folder}; "
+                "graphsct.remedies.leaderboard.compare_remedies(...) writes them"
+            )
+        return found

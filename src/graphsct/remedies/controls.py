@@ -1,0 +1,80 @@
+"""Remedies that control the smoothness of the features."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+
+from graphsct.errors import ModelError
+from graphsct.graph.cache import graph_of
+from graphsct.names import pick
+from graphsct.nn import CONTROLS, SmoothnessControl, control_convolutions
+from graphsct.nn.control_model import THETA
+from graphsct.nn.model import Model
+from graphsct.nn.wrap import ControlledConv
+from graphsct.remedies.convolutions import outputs_of
+from graphsct.remedies.remedy import Number, Remedy
+
+__all__ = ["CONTROLLED"]
+
+
+def _control(model: torch.nn.Module, data: Any, theta: float | None, *, control: str) -> None:
+    components = None
+    if pick(CONTROLS, control, "control").needs_components:
+        if data is None:
+            raise ModelError(
+                f"control {control!r} has one weight for each component of the graph: pass data=..."
+            )
+        components = graph_of(data).num_components
+    more: dict[str, Any] = {"num_components": components, "theta": theta or THETA}
+    if not isinstance(model, Model):
+        weight = next(model.parameters())
+        control_convolutions(model, control, num_outputs=outputs_of(model, data), **more)
+        for part in model.modules():
+            if isinstance(part, ControlledConv):
+                part.control.to(weight)
+        return
+    if not model.num_layers or not all(hasattr(conv, "control") for conv in model.convs):
+        raise ModelError(f"{model.title} has no convolutions that take a control")
+    for layer, conv in enumerate(model.convs, 1):
+        made = SmoothnessControl(model.hidden_channels, control, layer=layer, **more)
+        setattr(conv, "control", made.to(model.output.weight))  # noqa: B010, a Module to mypy
+
+
+_SCT = ("Wang et al., 2024", "https://arxiv.org/abs/2410.14604")
+
+CONTROLLED = (
+    Remedy(
+        "sct_pooled",
+        "SCT, pooled",
+        "controls",
+        *_SCT,
+        "A learnable term in the eigenspace sets the smoothness of each channel.",
+        'GCN(..., control="pooled", num_components=graph.num_components)',
+        {"control": "pooled"},
+        change=partial(_control, control="pooled"),
+    ),
+    Remedy(
+        "sct_gated",
+        "SCT, gated",
+        "controls",
+        *_SCT,
+        "A learnable term in the eigenspace sets the smoothness of each channel, on any graph.",
+        'GCN(..., control="gated", theta=0.5)',
+        {"control": "gated"},
+        Number("theta", (0.5, 0.1)),
+        change=partial(_control, control="gated"),
+    ),
+    Remedy(
+        "bias",
+        "bias alone",
+        "controls",
+        *_SCT,
+        "None: it shows what the control's plain bias does without the eigenspace.",
+        'GCN(..., control="bias")',
+        {"control": "bias"},
+        change=partial(_control, control="bias"),
+    ),
+)

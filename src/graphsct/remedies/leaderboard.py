@@ -1,0 +1,218 @@
+"""The harness of the leaderboard: every remedy with one and the same budget."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from graphsct.errors import DivergedError, ExperimentError
+from graphsct.nn.blueprint import get_model
+from graphsct.nn.model_file import is_model
+from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardRun, TriedSetting
+from graphsct.remedies.budget import EPOCHS, BudgetSetting, base_model, budget_of
+from graphsct.remedies.remedy import Remedy
+from graphsct.training.config import SELECTIONS, TrainConfig
+from graphsct.training.interrupt import interruptible
+from graphsct.training.many import fit_many
+from graphsct.training.metrics import METRICS
+from graphsct.training.progress import Progress
+from graphsct.training.run import Run, versions
+from graphsct.training.seeds import build_seeds, split_of
+
+__all__ = ["Look", "compare_remedies", "fits"]
+
+#: Measures a trained model: ``look(model, data)`` gives plain values by name.
+Look = Callable[[torch.nn.Module, Any], dict[str, Any]]
+
+
+def fits(remedy: Remedy, model: str) -> bool:
+    """Whether a remedy fits a model of the leaderboard, and changes it unless it is ``none``.
+
+    Args:
+        remedy: the remedy
+        model: name of the model
+
+    Example:
+        >>> from graphsct.remedies import REMEDIES
+        >>> [fits(REMEDIES[name], "gcn") for name in ("none", "identity", "glorot")]
+        [True, True, False]
+    """
+    if not is_model(get_model(model)):
+        return remedy.applies
+    base = base_model(model, depth=8), BudgetSetting(0.01, 0.5, 5e-4).train()
+    changes = model in remedy.models and remedy.configure(*base) != base
+    return changes or remedy.name == "none"
+
+
+def compare_remedies(
+    data: Any,
+    remedies: Sequence[Remedy],
+    depths: Sequence[int],
+    *,
+    folder: Path,
+    name: str,
+    model: str = "gcn",
+    seeds: int = 10,
+    epochs: int = EPOCHS,
+    say: Callable[[str], object] = print,
+    look: Look | None = None,
+) -> list[BoardCell]:
+    """Run cells of the leaderboard, by the rules of :mod:`graphsct.remedies.budget`.
+
+    Each cell is written when it is finished. Finished cells are read instead of run; Ctrl-C keeps
+    them.
+
+    Args:
+        data: as for :func:`~graphsct.fit`
+        remedies: the remedies
+        depths: numbers of layers
+        folder: folder of the cells
+        name: name of the data in files and commands
+        model: name of the model that gets the remedies
+        seeds: number of seeds; on data with several splits, seed ``i`` uses split ``i`` modulo
+            their number
+        epochs: the most epochs of a run
+        say: told about each cell
+        look: measures the model of the first seed at the epoch of the best validation metric
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C
+    """
+    unfit = [remedy.name for remedy in remedies if not fits(remedy, model)]
+    if unfit:
+        raise ExperimentError(
+            f"{', '.join(unfit)}: not for {model}, or the same as no remedy; leave it out"
+        )
+    found = []
+    for depth in depths:
+        for remedy in remedies:
+            key = BoardKey(name, model, depth, remedy.name)
+            cell = _read(folder, key, seeds, epochs)
+            if cell is None:
+                cell = _Training(data, remedy, key, seeds, epochs, look).cell()
+                say(f"{_outcome(cell)} -> {cell.write(folder)}")
+            found.append(cell)
+    return found
+
+
+def _read(folder: Path, key: BoardKey, seeds: int, epochs: int) -> BoardCell | None:
+    """The finished cell in a folder, if there is one, or an error if its limits were others."""
+    path = folder / f"{key.name}.json"
+    if not path.exists():
+        return None
+    cell = BoardCell.read(path)
+    if (cell.seeds, cell.epochs) != (seeds, epochs):
+        raise ExperimentError(
+            f"{path} has {cell.seeds} seeds of at most {cell.epochs} epochs, not {seeds} of "
+            f"{epochs}; use another folder, or delete it"
+        )
+    return cell
+
+
+def _outcome(cell: BoardCell) -> str:
+    if cell.failure is not None:
+        return f"{cell.key.remedy}, {cell.key.depth} layers: {cell.failure}"
+    shown = cell.measure.show([run.test_score for run in cell.runs if run.select == "val_score"])
+    return f"{cell.key.remedy}, {cell.key.depth} layers: {shown}"
+
+
+class _Training:
+    """A cell that is being run."""
+
+    def __init__(
+        self,
+        data: Any,
+        remedy: Remedy,
+        key: BoardKey,
+        seeds: int,
+        epochs: int,
+        look: Look | None,
+    ) -> None:
+        self.data, self.remedy, self.key = data, remedy, key
+        self.seeds, self.epochs, self.look = seeds, epochs, look
+
+    def cell(self) -> BoardCell:
+        """Choose a setting, and train it with all seeds."""
+        settings = budget_of(self.remedy)
+        tried = self._try(settings)
+        done = [run for run in tried if run is not None]
+        cell = BoardCell(
+            self.key,
+            self.seeds,
+            self.epochs,
+            done[0].metric if done else "accuracy",
+            tuple(map(TriedSetting.of, settings, tried)),
+            command=self._command(),
+            versions=versions(),
+        )
+        if not done:
+            return replace(cell, failure="the weights diverged with every setting")
+        chosen = settings[tried.index(max(done, key=_rank))]
+        jobs = [(chosen, seed, select) for seed in range(self.seeds) for select in SELECTIONS]
+        try:
+            runs, models = self._fit(jobs)
+        except DivergedError as error:
+            return replace(cell, chosen=chosen, failure=str(error))
+        first = models[jobs.index((chosen, 0, "val_score"))]
+        return replace(
+            cell,
+            chosen=chosen,
+            runs=tuple(BoardRun.of(run, split_of(self.data, run.config.seed)) for run in runs),
+            backend=runs[0].backend,
+            inside=None if self.look is None else self.look(first, self.data),
+        )
+
+    def _try(self, settings: Sequence[BudgetSetting]) -> list[Run | None]:
+        """Train each setting once, all together, or one by one if one of them diverges."""
+        try:
+            return list(self._fit([(setting, 0, "val_score") for setting in settings])[0])
+        except DivergedError:
+            if len(settings) == 1:
+                return [None]
+            return [run for setting in settings for run in self._try([setting])]
+
+    def _fit(
+        self, jobs: Sequence[tuple[BudgetSetting, int, str]]
+    ) -> tuple[list[Run], list[torch.nn.Module]]:
+        """Train models, one for each setting, seed and rule that selects the epoch."""
+        models: list[torch.nn.Module] = []
+        configs = []
+        for setting, seed, select in jobs:
+            build, train = self._recipe(setting)
+            models += build_seeds(build, [seed])
+            configs.append(replace(train, seed=seed, select=select))
+        splits = [split_of(self.data, seed) for _, seed, _ in jobs]
+        bar = Progress(len(jobs), self.epochs, self.key.name)
+        with interruptible() as asked, bar:
+            runs = fit_many(models, self.data, configs, splits=splits, progress=bar)
+            if asked():
+                raise KeyboardInterrupt
+        return runs, models
+
+    def _recipe(self, setting: BudgetSetting) -> tuple[Callable[[], torch.nn.Module], TrainConfig]:
+        """How a model with the remedy is built and trained."""
+        base = base_model(self.key.model, self.key.depth, setting.dropout)
+        train = setting.train(self.epochs)
+        if is_model(get_model(base.model)):
+            model, train = self.remedy.configure(base, train, setting.value)
+            return partial(model.build, self.data), train
+        return lambda: self.remedy.apply(base.build(self.data), self.data, setting.value), train
+
+    def _command(self) -> str:
+        options = {**self.key._asdict(), "seeds": self.seeds}
+        if self.epochs != EPOCHS:
+            options["epochs"] = self.epochs
+        shown = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
+        return f"graphsct remedies compare {' '.join(shown)}"
+
+
+def _rank(run: Run) -> tuple[float, float]:
+    """By the validation metric, then by the validation loss; larger is better."""
+    score = run.val_score if METRICS[run.metric].larger else -run.val_score
+    return score, -run.val_loss

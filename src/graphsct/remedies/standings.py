@@ -1,0 +1,200 @@
+"""The tables of a leaderboard: the best remedy of each depth, all scores, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from graphsct.pages.tables import Column, Field, Table
+from graphsct.remedies import REMEDIES
+from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.leaderboard import fits
+from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
+
+__all__ = ["BestRow", "RemedyRow", "best_table", "boards", "cost_table", "score_table"]
+
+
+@dataclass(frozen=True)
+class BestRow:
+    """The best remedy on some data at one depth.
+
+    Args:
+        data: name of the data
+        model: name of the model
+        depth: number of layers
+        best: its name
+        score: its test score
+        second: name of the second best, ``None`` if it is the only one
+        second_score: test score of the second
+        difference: best less second, of runs with the same seed
+        p: of the difference, adjusted for the number of rows
+        not_run: names of remedies without a result
+    """
+
+    data: str
+    model: str
+    depth: int
+    best: str
+    score: str
+    second: str | None = None
+    second_score: str = ""
+    difference: Difference | None = None
+    p: float | None = None
+    not_run: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RemedyRow:
+    """A remedy and its cells by depth."""
+
+    title: str
+    family: str
+    cells: dict[int, BoardCell]
+
+
+def boards(cells: Iterable[BoardCell]) -> dict[tuple[str, str], list[BoardCell]]:
+    """Cells by the names of their data and model."""
+    found: dict[tuple[str, str], list[BoardCell]] = {}
+    for cell in cells:
+        found.setdefault((cell.key.data, cell.key.model), []).append(cell)
+    return found
+
+
+def best_table(cells: Sequence[BoardCell]) -> Table[BestRow]:
+    """The best remedy for each data set and depth, and whether it differs from the second.
+
+    Scores are those at the epoch of the best validation metric. Runs with the same seed are paired,
+    and p values are adjusted by Holm's method for the number of rows.
+    """
+    rows = [
+        _best(own, depth)
+        for own in boards(cells).values()
+        for depth in sorted({cell.key.depth for cell in own if cell.runs})
+    ]
+    tested = [row for row in rows if row.difference is not None]
+    adjusted = holm([row.difference.p for row in tested if row.difference is not None])
+    p_values = {
+        (row.data, row.model, row.depth): p for row, p in zip(tested, adjusted, strict=True)
+    }
+    rows = [replace(row, p=p_values.get((row.data, row.model, row.depth))) for row in rows]
+    notes = (
+        "test scores at the epoch of the best validation metric, mean ± standard deviation",
+        f"differs: paired t-test of runs with the same seed, p below {LEVEL} after Holm's "
+        f"correction for {len(tested)} rows; the best and the second were chosen by these very "
+        "scores, so p is too small rather than too large",
+    )
+    title = "Best remedy for each data set and depth"
+    return Table(title, _BEST, tuple(rows), notes, sections=("data", "model"))
+
+
+def _best(cells: Sequence[BoardCell], depth: int) -> BestRow:
+    own = [cell for cell in cells if cell.key.depth == depth and cell.runs]
+    data, model = own[0].key[:2]
+    ranked = sorted(own, key=_mean, reverse=own[0].measure.larger)
+    done = {cell.key.remedy for cell in own}
+    row = BestRow(
+        data,
+        model,
+        depth,
+        ranked[0].key.remedy,
+        _score(ranked[0]),
+        not_run=tuple(name for name in _names(model) if name not in done),
+    )
+    if len(ranked) == 1:
+        return row
+    pair = [cell.scores() for cell in ranked[:2]]
+    return replace(
+        row,
+        second=ranked[1].key.remedy,
+        second_score=_score(ranked[1]),
+        difference=compare_pairs(*pair) if len(pair[0]) == len(pair[1]) else None,
+    )
+
+
+def _names(model: str) -> list[str]:
+    return [name for name, remedy in REMEDIES.items() if fits(remedy, model)]
+
+
+def _mean(cell: BoardCell) -> float:
+    scores = cell.scores()
+    return sum(scores) / len(scores)
+
+
+def _score(cell: BoardCell, select: str = "val_score") -> str:
+    return cell.measure.show([run.test_score for run in cell.runs if run.select == select])
+
+
+def score_table(cells: Sequence[BoardCell], select: str) -> Table[RemedyRow]:
+    """Test scores of all remedies on one data set, by depth.
+
+    Args:
+        cells: cells with one data set and model
+        select: the rule that selected the epochs
+    """
+    by = "validation loss" if select == "val_loss" else "validation metric"
+    metric = cells[0].measure.heading
+    return _by_depth(cells, f"Test {metric}, epoch by {by}", partial(_score, select=select))
+
+
+def cost_table(cells: Sequence[BoardCell]) -> Table[RemedyRow]:
+    """The duration of an epoch of all remedies on one data set, by depth."""
+    return _by_depth(
+        cells, "Milliseconds per epoch", lambda cell: f"{1000 * (cell.seconds or 0):.1f}"
+    )
+
+
+def _by_depth(
+    cells: Sequence[BoardCell], title: str, show: Callable[[BoardCell], str]
+) -> Table[RemedyRow]:
+    """A row for each remedy, a column for each depth."""
+    depths = sorted({cell.key.depth for cell in cells})
+    rows = tuple(
+        RemedyRow(
+            REMEDIES[name].title,
+            REMEDIES[name].family,
+            {cell.key.depth: cell for cell in cells if cell.key.remedy == name},
+        )
+        for name in _names(cells[0].key.model)
+    )
+    columns: tuple[Column[RemedyRow], ...] = (
+        Column("remedy", "{title:s}", right=False),
+        *(Column(f"{depth} layers", partial(_field, depth=depth, show=show)) for depth in depths),
+    )
+    return Table(title, columns, rows, sections=("family",))
+
+
+def _field(row: RemedyRow, *, depth: int, show: Callable[[BoardCell], str]) -> Field:
+    cell = row.cells.get(depth)
+    if cell is None:
+        return Field("not run", "missing")
+    return Field("diverged", "worse", "▼") if cell.failure is not None else Field(show(cell))
+
+
+def _verdict(row: BestRow) -> Field:
+    if row.p is None:
+        return Field("not tested", "missing")
+    if row.p < LEVEL:
+        return Field("differs", "better", "▲")
+    return Field("no difference shown", "level", "~")
+
+
+def _gain(row: BestRow) -> str:
+    if row.difference is None:
+        return ""
+    return f"{row.difference.mean:+.2f} [{row.difference.low:+.2f}, {row.difference.high:+.2f}]"
+
+
+_BEST: tuple[Column[BestRow], ...] = (
+    Column("data", "{data:s}", right=False),
+    Column("model", "{model:s}", right=False),
+    Column("layers", "{depth:d}"),
+    Column("best", "{best:s}", right=False),
+    Column("test", "{score:s}"),
+    Column("second", "{second:s}", right=False),
+    Column("test", "{second_score:s}"),
+    Column("difference", _gain),
+    Column("p (Holm)", "{p:.3f}"),
+    Column("verdict", _verdict, right=False),
+    Column("not run", lambda row: str(len(row.not_run))),
+)

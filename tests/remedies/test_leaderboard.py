@@ -1,0 +1,138 @@
+import signal
+
+import pytest
+import torch
+
+from graphsct import datasets
+from graphsct.errors import DivergedError, ExperimentError
+from graphsct.remedies import REMEDIES, leaderboard
+from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.budget import base_model
+from graphsct.remedies.leaderboard import compare_remedies, fits
+from graphsct.training import TrainConfig, run_seeds
+
+
+def compare(data, names, depths=(2,), **options):
+    options = dict(name="demo", seeds=2, epochs=6, say=lambda line: None) | options
+    return compare_remedies(data, [REMEDIES[name] for name in names], depths, **options)
+
+
+def test_cells_are_run_written_and_not_run_again(data, tmp_path, monkeypatch):
+    said = []
+    cells = compare(data, ["none", "pair_norm"], (2, 4), folder=tmp_path, say=said.append)
+    assert [cell.key[2:] for cell in cells] == [
+        (2, "none"),
+        (2, "pair_norm"),
+        (4, "none"),
+        (4, "pair_norm"),
+    ]
+    assert len(said) == 4
+    assert all(len(cell.tried) == 8 and len(cell.runs) == 4 for cell in cells)
+    assert all(cell.backend == "engine" and cell.seconds > 0 for cell in cells)
+    assert BoardCell.read_all(tmp_path) == sorted(cells, key=lambda cell: cell.key.name)
+    monkeypatch.setattr(leaderboard, "fit_many", None)
+    assert compare(data, ["none", "pair_norm"], (2, 4), folder=tmp_path) == cells
+
+
+def test_validation_chooses_the_setting_and_its_runs_are_those_of_that_setting(data, tmp_path):
+    (cell,) = compare(data, ["drop_edge"], folder=tmp_path)
+    ranked = sorted(cell.tried, key=lambda tried: (-tried.val_score, tried.val_loss))
+    assert cell.chosen == ranked[0].setting
+    model, train = REMEDIES["drop_edge"].configure(
+        base_model("gcn", 2, cell.chosen.dropout), cell.chosen.train(6), cell.chosen.value
+    )
+    expected = run_seeds(model, data, train, range(2), progress=False)
+    assert cell.scores() == pytest.approx([100 * run.test_score for run in expected.runs])
+
+
+def test_each_seed_has_its_split(tmp_path):
+    parts = [torch.arange(60) % 3 == k for k in range(3)]
+    data = datasets.csbm(60, 180, num_features=4, seed=0)
+    data.splits = [datasets.Split(*parts), datasets.Split(*reversed(parts))]
+    (cell,) = compare(data, ["none"], seeds=3, folder=tmp_path)
+    assert [(run.seed, run.split) for run in cell.runs if run.select == "val_loss"] == [
+        (0, 0),
+        (1, 1),
+        (2, 0),
+    ]
+
+
+def test_other_models_get_the_remedy_itself(data, tmp_path):
+    cells = compare(data, ["none", "residual"], (3,), model="pyg:GAT", epochs=2, folder=tmp_path)
+    assert [cell.key.name for cell in cells] == ["demo-pyg_GAT-3-none", "demo-pyg_GAT-3-residual"]
+    assert cells[0].scores() != cells[1].scores() or cells[0].tried != cells[1].tried
+
+
+def test_the_model_of_the_first_seed_can_be_looked_at(data, tmp_path):
+    def look(model, data):
+        scores = model.eval()(data.x, data.graph)
+        right = (scores.argmax(1) == data.y)[data.test_mask]
+        return {"score": right.double().mean().item()}
+
+    (cell,) = compare(data, ["none"], folder=tmp_path, look=look)
+    assert cell.inside == pytest.approx({"score": cell.scores()[0] / 100})
+
+
+def test_a_setting_that_diverges_is_out(data, tmp_path, monkeypatch):
+    real = leaderboard.fit_many
+
+    def fit_many(models, data, configs, **options):
+        if any(config.learning_rate == 0.01 for config in configs):
+            raise DivergedError("the weights diverged")
+        return real(models, data, configs, **options)
+
+    monkeypatch.setattr(leaderboard, "fit_many", fit_many)
+    (cell,) = compare(data, ["none"], folder=tmp_path)
+    assert [tried.val_score is None for tried in cell.tried] == [True] * 4 + [False] * 4
+    assert cell.chosen.learning_rate == 0.001
+    assert len(cell.runs) == 4
+
+
+def test_a_cell_that_diverges_says_so(data, tmp_path, monkeypatch):
+    def fit_many(*args, **options):
+        raise DivergedError("the weights diverged")
+
+    monkeypatch.setattr(leaderboard, "fit_many", fit_many)
+    (cell,) = compare(data, ["none"], folder=tmp_path)
+    assert (cell.runs, cell.failure) == ((), "the weights diverged with every setting")
+
+
+def test_ctrl_c_keeps_finished_cells(data, tmp_path, monkeypatch):
+    real, calls = leaderboard.fit_many, []
+
+    def fit_many(*args, **options):
+        calls.append(args)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(leaderboard, "fit_many", fit_many)
+    with pytest.raises(KeyboardInterrupt):
+        compare(data, ["none", "residual"], folder=tmp_path)
+    assert [cell.key.remedy for cell in BoardCell.read_all(tmp_path)] == ["none"]
+
+
+def test_cells_by_other_rules_are_not_mixed(data, tmp_path):
+    compare(data, ["none"], folder=tmp_path)
+    with pytest.raises(ExperimentError, match="has 2 seeds of at most 6 epochs, not 3 of 6"):
+        compare(data, ["none"], seeds=3, folder=tmp_path)
+
+
+def test_remedies_that_change_nothing_are_refused(data, tmp_path):
+    with pytest.raises(ExperimentError, match="glorot: not for gcn, or the same as no remedy"):
+        compare(data, ["none", "glorot"], folder=tmp_path)
+    assert [fits(REMEDIES["gcnii"], name) for name in ("gcn", "gcnii", "pyg:GAT")] == [
+        True,
+        False,
+        False,
+    ]
+    assert fits(REMEDIES["none"], "pyg:GAT")
+
+
+def test_the_command_has_what_differs_from_the_rules(data, tmp_path):
+    (cell,) = compare(data, ["none"], folder=tmp_path)
+    assert cell.command == (
+        "graphsct remedies compare --data demo --model gcn --depth 2 --remedy none --seeds 2 "
+        "--epochs 6"
+    )
+    assert TrainConfig().epochs != 6
