@@ -43,17 +43,18 @@ class ErrorRate(Record):
 
         Example:
             >>> ErrorRate(19, 20, 98, 100).text
-            'found in 19 of 20 models that have it (95 %), and in 2 of 100 that do not (2 %)'
+            'found in 19 of 20 (95 %) models that have it and in 2 of 100 (2 %) models that do not ...'
         """
-        wrong = self.sound - self.clear
-        parts = []
+        wrong, parts = self.sound - self.clear, list[str]()
         if self.faulty:
-            share = f"{self.found / self.faulty:.0%}".replace("%", " %")
-            parts.append(f"found in {self.found} of {self.faulty} models that have it ({share})")
+            parts.append(f"{_share(self.found, self.faulty)} models that have it")
         if self.sound:
-            share = f"{wrong / self.sound:.0%}".replace("%", " %")
-            parts.append(f"{'and ' * bool(parts)}in {wrong} of {self.sound} that do not ({share})")
-        return ", ".join(parts) or "not measured"
+            parts.append(f"{_share(wrong, self.sound)} models that do not have it")
+        return f"found in {' and in '.join(parts)}" if parts else "not measured"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)"
 
 
 @dataclass(frozen=True)

@@ -198,11 +198,15 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
 
 def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
     own = evidence.standing
-    if own is None or (
-        abs(own.model.val - own.guess.val) > own.margin and own.skill(own.model) > 0
-    ):
+    if own is None:
         return None
-    return f"validation {own.model.val:.3f}, {own.guess.val:.3f} by the same answer for every node"
+    if abs(own.model.val - own.guess.val) > own.margin and own.skill(own.model) > 0:
+        return None
+    show = METRICS[own.metric].with_unit
+    return (
+        f"validation {show(own.model.val)}, {show(own.guess.val)} by the same answer for every "
+        f"node; with {own.nodes:,} nodes, {show(own.margin)} may be chance"
+    )
 
 
 def _underfits(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -213,9 +217,9 @@ def _underfits(evidence: Evidence, limits: Thresholds) -> str | None:
     better = own.skill(own.model) > own.skill(own.without_edges)
     if skill >= limits.little and (better or skill >= limits.underfit * reached):
         return None
-    return (
-        f"training {own.model.train:.3f}, {own.without_edges.train:.3f} by a network without edges"
-    )
+    show = METRICS[own.metric].with_unit
+    beside = f"{show(own.without_edges.train)} by a network without edges"
+    return f"training {show(own.model.train)}, {beside}"
 
 
 def _below(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -226,7 +230,8 @@ def _below(evidence: Evidence, limits: Thresholds) -> str | None:
         return None
     if abs(own.model.val - own.without_edges.val) <= own.margin:
         return None
-    return f"validation {own.model.val:.3f}, {own.without_edges.val:.3f} without edges"
+    show = METRICS[own.metric].with_unit
+    return f"validation {show(own.model.val)}, {show(own.without_edges.val)} without edges"
 
 
 def _ignores_graph(evidence: Evidence, limits: Thresholds) -> str | None:

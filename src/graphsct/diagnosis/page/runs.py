@@ -106,10 +106,11 @@ def _note(judged: Sequence[Diagnosis], worst: Diagnosis, results: Results) -> st
     )
     if len(judged) == 1:
         return f"The only finished seed, {shown}."
+    count = len(judged)
     fine = sum(one.works is True for one in judged)
     inside = sum(bool(one.inside) for one in judged)
-    works = "" if worst.works is None else f"{fine} of {len(judged)} seeds work; "
-    return f"{works}{inside} have findings inside. This is the worst, {shown}."
+    works = "" if worst.works is None else f"{fine} of {count} seeds work; "
+    return f"{works}{inside} of {count} have findings inside. This is the worst, {shown}."
 
 
 class History(NamedTuple):
