@@ -43,7 +43,7 @@ class ErrorRate(Record):
 
         Example:
             >>> ErrorRate(19, 20, 98, 100).text
-            'found in 19 of 20 (95 %) models that have it and in 2 of 100 (2 %) models that do not ...'
+            'found in 19 of 20 (95 %) models that have it and in 2 of 100 (2 %) models that ...'
         """
         wrong, parts = self.sound - self.clear, list[str]()
         if self.faulty:

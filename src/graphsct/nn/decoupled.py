@@ -117,7 +117,7 @@ class APPNP(DecoupledModel):
         out_channels: number of classes
         num_layers: number of steps :math:`L`
         alpha: share :math:`\alpha` of the first predictions
-        options: those of :class:`DecoupledModel`, such as ``dropout``
+        options: ``activation``, ``dropout``, ``norm`` and ``edge_dropout``, as for :class:`GCN`
     """
 
     name, title = "appnp", "APPNP"
@@ -161,7 +161,7 @@ class DAGNN(DecoupledModel):
         hidden_channels: number of channels between the linear layers
         out_channels: number of classes
         num_layers: number of steps :math:`L`
-        options: those of :class:`DecoupledModel`, such as ``dropout``
+        options: ``activation``, ``dropout``, ``norm`` and ``edge_dropout``, as for :class:`GCN`
     """
 
     name, title = "dagnn", "DAGNN"
