@@ -73,7 +73,7 @@ def test_remedies_are_tried_when_asked():
     found = json.loads(result.stdout)
     names = [effect["name"] for effect in found["effects"]]
     assert names[0] == "as it is"
-    assert {"residual", "identity", "shallower"} <= set(names)
+    assert {"gcnii", "identity", "shallower"} <= set(names)
     assert all(len(effect["test"]) == 2 for effect in found["effects"])
     assert found["effects"][0]["train"]["select"] == "val_score"
 

@@ -22,18 +22,19 @@ def test_nothing_to_try_against_nothing(data):
 
 def test_the_numbers_of_the_model_are_filled_in(data):
     found = advice_for(nn.GCN(16, 8, 3, 8, init="glorot"), data, layers=(4, 5))
-    assert set(found) == {"residual", "shallower", "identity", "control"}
-    assert "num_layers=8" in found["residual"].change
+    assert set(found) == {"gcnii", "batch_norm", "shallower", "identity", "sct_pooled"}
+    assert "num_layers=8" in found["gcnii"].change
     assert found["shallower"].change == "num_layers=3"
-    assert found["control"].change.endswith('"pooled", num_components=3)')
+    assert found["sct_pooled"].change.endswith('"pooled", num_components=3)')
 
 
 def test_what_is_in_place_is_not_advised(data):
     found = advice_for(nn.GCN(16, 8, 3, 8, init="identity"), data)
     assert "identity" not in found
     controlled = nn.GCN(16, 8, 3, 8, init="identity", control="pooled", num_components=3)
-    assert "control" not in advice_for(controlled, data)
-    assert "residual" not in advice_for(nn.GCNII(16, 8, 3, 8), data)
+    assert "sct_pooled" not in advice_for(controlled, data)
+    assert "gcnii" not in advice_for(nn.GCNII(16, 8, 3, 8), data)
+    assert "batch_norm" not in advice_for(nn.GCN(16, 8, 3, 8, norm="BatchNorm"), data)
 
 
 def test_a_line_names_a_weight_that_the_model_has(data):

@@ -213,4 +213,4 @@ def test_a_list_of_graphs_is_measured_as_one(build):
 
 def test_the_control_that_is_advised_for_a_list_fits_any_graph():
     found = diagnose(nn.GCN(2, 8, 2, 12, readout="mean"), shapes(20))
-    assert {advice.name: advice.change for advice in found.advice}["control"].endswith('"gated")')
+    assert {advice.name: advice.change for advice in found.advice}["sct_gated"].endswith('"gated")')

@@ -4,9 +4,9 @@ from torch_geometric.nn import GCN, GraphSAGE
 
 from graphsct import diagnose, nn
 from graphsct.diagnosis import try_remedies
-from graphsct.diagnosis.remedies import AS_IS, control_layers, recipes, start_at_identity
-from graphsct.errors import ModelError
+from graphsct.diagnosis.remedies import AS_IS, recipes
 from graphsct.nn.wrap import ControlledConv
+from graphsct.remedies.convolutions import ResidualConv
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
@@ -26,8 +26,8 @@ def test_recipes_of_ours_change_one_setting_each(data, glorot):
     settings, found = glorot
     made = {recipe.name: recipe for recipe in recipes(found, settings, data, SHORT)}
     assert next(iter(made)) == AS_IS
-    assert isinstance(made["residual"].build(), nn.GCNII)
-    assert made["residual"].build().num_layers == 24
+    assert isinstance(made["gcnii"].build(), nn.GCNII)
+    assert made["gcnii"].build().num_layers == 24
     assert torch.equal(made["identity"].build().convs[3].lin.weight, torch.eye(8))
     assert made["shallower"].build().num_layers < 24
     assert all(recipe.config == SHORT for recipe in made.values())
@@ -38,7 +38,7 @@ def test_what_changes_nothing_is_no_recipe(data):
     found = diagnose(settings.build(data), data)
     names = [recipe.name for recipe in recipes(found, settings, data, TrainConfig())]
     assert "identity" not in names
-    assert "control" not in names
+    assert "sct_pooled" not in names
 
 
 def test_effects_are_paired_and_the_rest_is_named(data, glorot):
@@ -69,8 +69,8 @@ def test_a_users_model_gets_what_can_be_applied(data):
     config = TrainConfig(epochs=2)
     made = {recipe.name: recipe.build() for recipe in recipes(found, build, data, config)}
     assert len(made["shallower"].convs) < 24
-    assert isinstance(made["residual"], nn.GCNII)
-    controlled = [isinstance(conv, ControlledConv) for conv in made["control"].convs]
+    assert isinstance(made["residual"].convs[3], ResidualConv)
+    controlled = [isinstance(conv, ControlledConv) for conv in made["sct_pooled"].convs]
     assert controlled == [True] * 23 + [False]
     assert torch.equal(made["identity"].convs[1].lin.weight, torch.eye(8))
     assert not torch.equal(made[AS_IS].convs[1].lin.weight, torch.eye(8))
@@ -84,17 +84,6 @@ def test_what_cannot_be_applied_has_a_reason(data):
 
     with seeded(0):
         found = diagnose(deep(), data)
-    with pytest.raises(ModelError, match="no layer has a square weight"):
-        start_at_identity(deep(), found)
     tried = try_remedies(found, deep, data, TrainConfig(epochs=1), seeds=[0])
     assert "identity" not in tried.untried  # it is not advised
-    assert tried.untried["shallower"] == "nothing to change, or only by hand"
-
-
-def test_control_leaves_the_scores_as_they_were(data):
-    with seeded(0):
-        model = build(4)
-    expected = model(data.x, data.edge_index)
-    found = diagnose(model, data)
-    assert torch.equal(control_layers(model, found)(data.x, data.edge_index), expected)
-    assert len(diagnose(model, data).layers) == 4
+    assert tried.untried["shallower"] == "it can only be changed by hand"

@@ -15,6 +15,7 @@ from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.verdict import Finding
 from graphsct.nn import GCN, Model, SmoothnessControl
 from graphsct.records import Record
+from graphsct.remedies import REMEDIES
 
 __all__ = ["Advice", "Patient", "advise", "sound_depth"]
 
@@ -24,9 +25,9 @@ class Advice(Record):
     """A remedy to try.
 
     Args:
-        name: short name
+        name: its name in the catalogue of :mod:`graphsct.remedies`, or ``longer``
         change: line of code to change
-        why: reason in one line
+        why: reason in a sentence
         evidence: what it gained where it was measured
     """
 
@@ -63,9 +64,10 @@ def advise(patient: Patient) -> tuple[Advice, ...]:
     """Advice for a model: what can be done to it and is not in place, the best evidence first."""
     kinds = {finding.kind for finding in patient.findings}
     found = []
-    for name, (fits, line, why) in _ADVICE.items():
+    for name, (fits, line) in _ADVICE.items():
         change = line(patient) if kinds & fits else None
         if change is not None:
+            why = REMEDIES[name].claim if name in REMEDIES else _LONGER
             found.append(Advice(name, change, why, _evidence(name)))
     gains = {name: row["gain"] for name, row in _measured()["gains"].items()}
     return tuple(sorted(found, key=lambda advice: -gains.get(advice.name, 0.0)))
@@ -83,15 +85,26 @@ def sound_depth(findings: Sequence[Finding], num_layers: int) -> int:
     return sound if 2 <= sound <= num_layers // 2 else max(1, min(4, num_layers // 2))
 
 
+def _gcnii(patient: Patient) -> str | None:
+    layers = len(patient.layers)
+    line = f"graphsct.nn.GCNII(in_channels, hidden_channels, out_channels, num_layers={layers})"
+    return line if isinstance(patient.model, GCN) else None
+
+
 def _residual(patient: Patient) -> str | None:
-    if {layer.kind for layer in patient.layers} & {"GCN2Conv", "EnergeticConv", "APPNP"}:
-        return None
-    if isinstance(patient.model, GCN):
-        layers = len(patient.layers)
-        return f"graphsct.nn.GCNII(in_channels, hidden_channels, out_channels, num_layers={layers})"
+    kinds = {layer.kind for layer in patient.layers}
     if isinstance(patient.model, Model) or len(patient.layers) < 3:
         return None
-    return "x = conv(x, edge_index).relu() + x  # between layers of equal width"
+    in_place = kinds & {"GCN2Conv", "APPNP", "ResidualConv", "InitialConv"}
+    return None if in_place else "x = conv(x, edge_index).relu() + x  # layers of equal width"
+
+
+def _batch_norm(patient: Patient) -> str | None:
+    if any("Norm" in type(part).__name__ for part in patient.model.modules()):
+        return None
+    if isinstance(patient.model, Model):
+        return f'{type(patient.model).__name__}(..., norm="BatchNorm")'
+    return "x = torch.nn.BatchNorm1d(width)(conv(x, edge_index)).relu()"
 
 
 def _shallower(patient: Patient) -> str | None:
@@ -120,12 +133,21 @@ def _square(part: nn.Module) -> list[str]:
     return square if len(square) == len(weights) else []
 
 
-def _control(patient: Patient) -> str | None:
-    if any(isinstance(part, SmoothnessControl) for part in patient.model.modules()):
+def _pooled(patient: Patient) -> str | None:
+    if patient.num_components is None or _has_control(patient):
         return None
-    pooled = f'"pooled", num_components={patient.num_components}'
-    kind = '"gated"' if patient.num_components is None else pooled
-    return f"conv = graphsct.nn.add_control(conv, {kind})"
+    components = f"num_components={patient.num_components}"
+    return f'conv = graphsct.nn.add_control(conv, "pooled", {components})'
+
+
+def _gated(patient: Patient) -> str | None:
+    if patient.num_components is not None or _has_control(patient):
+        return None
+    return 'conv = graphsct.nn.add_control(conv, "gated")'
+
+
+def _has_control(patient: Patient) -> bool:
+    return any(isinstance(part, SmoothnessControl) for part in patient.model.modules())
 
 
 def _longer(patient: Patient) -> str | None:
@@ -135,33 +157,19 @@ def _longer(patient: Patient) -> str | None:
 _INSIDE = frozenset(
     ("dead", "exploding", "faded", "over-smoothed", "collapsed", "vanishing gradient")
 )
-_ADVICE: dict[str, tuple[frozenset[str], Callable[[Patient], str | None], str]] = {
-    "residual": (
-        _INSIDE | {"worse than without edges"},
-        _residual,
-        "every layer gets earlier features again, so depth does not wear them away",
-    ),
-    "shallower": (
-        _INSIDE,
-        _shallower,
-        "the first layers are in order; more than a handful rarely help a plain stack",
-    ),
-    "identity": (
-        _INSIDE - {"collapsed"},
-        _identity,
-        "a deep stack starts as plain propagation and neither shrinks nor mixes its features",
-    ),
-    "control": (
-        frozenset(("over-smoothed", "collapsed")),
-        _control,
-        "a learnable shift inside the eigenspace moves the smoothness of each layer",
-    ),
-    "longer": (
-        frozenset(("underfits", "guesses", "one answer")),
-        _longer,
-        "nothing inside stops the gradient, so training may have been too short or too slow",
-    ),
+_SMOOTH = frozenset(("over-smoothed", "collapsed"))
+#: By the names of the catalogue: the findings that each is for, and the line for a model.
+_ADVICE: dict[str, tuple[frozenset[str], Callable[[Patient], str | None]]] = {
+    "gcnii": (_INSIDE | {"worse than without edges"}, _gcnii),
+    "residual": (_INSIDE | {"worse than without edges"}, _residual),
+    "batch_norm": (_INSIDE, _batch_norm),
+    "shallower": (_INSIDE, _shallower),
+    "identity": (_INSIDE - {"collapsed"}, _identity),
+    "sct_pooled": (_SMOOTH, _pooled),
+    "sct_gated": (_SMOOTH, _gated),
+    "longer": (frozenset(("underfits", "guesses", "one answer")), _longer),
 }
+_LONGER = "Nothing inside stops the gradient, so training may have been too short or too slow."
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +14,10 @@ from graphsct.diagnosis.calling import trainable
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.effect import Effect
 from graphsct.errors import ModelError
-from graphsct.nn import GCNII, MODELS, add_control
+from graphsct.nn import MODELS
 from graphsct.nn.model_file import is_model
 from graphsct.nn.model_function import depth_argument
+from graphsct.remedies import REMEDIES
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.device import Device, Mover, find_device
 from graphsct.training.interrupt import interruptible
@@ -83,14 +83,14 @@ def try_remedies(
         ...     found = diagnose(model.build(data), data)
         >>> found = try_remedies(found, model, data, TrainConfig(epochs=2), seeds=[0])
         >>> [effect.name for effect in found.effects]
-        ['as it is', 'residual', 'shallower', 'identity', 'control']
+        ['as it is', 'gcnii', 'batch_norm', 'shallower', 'identity', 'sct_pooled']
     """
     chosen = list(recipes(found, model, data, config or TrainConfig()))
     there = data if device is None else Mover(find_device(device))(data)
     effects, untried = _train(chosen, there, seeds, device)
     for advice in found.advice:
         if advice.name not in {recipe.name for recipe in chosen}:
-            untried[advice.name] = "nothing to change, or only by hand"
+            untried[advice.name] = "it can only be changed by hand"
     return replace(found, effects=effects, untried=untried)
 
 
@@ -98,22 +98,31 @@ def recipes(
     found: Diagnosis, model: ModelConfig | Build, data: Any, config: TrainConfig
 ) -> Iterator[Recipe]:
     """The model as it is, then one recipe for each advice that can be applied to it."""
-    controlled = isinstance(model, ModelConfig) and model.control is not None
     if isinstance(model, ModelConfig) and not is_model(MODELS[model.model]):
         model = _builder(model, data)
-    if isinstance(model, ModelConfig):
-        as_is, ways = partial(model.build, data), _ours(found, model, data)
-    else:
-        as_is, ways = partial(model), _theirs(found, model, data)
-        if controlled:
-            del ways["control"]
-    yield Recipe(AS_IS, as_is, config)
+    make = model if not isinstance(model, ModelConfig) else partial(model.build, data)
+    yield Recipe(AS_IS, make, config)
     for advice in found.advice:
-        if advice.name in ways:
-            yield Recipe(advice.name, ways[advice.name], config)
-        elif advice.name == "longer":
+        if advice.name == "longer":
             longer = replace(config, epochs=4 * config.epochs, patience=4 * config.patience)
-            yield Recipe(advice.name, as_is, longer)
+            yield Recipe(advice.name, make, longer)
+        elif isinstance(model, ModelConfig):
+            value = _depth(found) if advice.name == "shallower" else None
+            own, settings = REMEDIES[advice.name].configure(model, config, value)
+            yield Recipe(advice.name, partial(own.build, data), settings)
+        elif advice.name != "shallower":
+            yield Recipe(advice.name, partial(_applied, advice.name, model, data), config)
+        elif (argument := depth_argument(model)) is not None:
+            yield Recipe(advice.name, partial(model, **{argument: _depth(found)}), config)
+
+
+def _depth(found: Diagnosis) -> int:
+    return sound_depth(found.findings, len(found.layers))
+
+
+def _applied(name: str, build: Build, data: Any) -> torch.nn.Module:
+    """A new model with a remedy of the catalogue."""
+    return REMEDIES[name].apply(build(), data)
 
 
 def _builder(model: ModelConfig, data: Any) -> Build:
@@ -123,65 +132,6 @@ def _builder(model: ModelConfig, data: Any) -> Build:
         return replace(model, depth=depth).build(data)
 
     return partial(model.build, data) if model.depth is None else build
-
-
-def _ours(found: Diagnosis, model: ModelConfig, data: Any) -> dict[str, Build]:
-    """Changed settings for a model of :mod:`graphsct.nn`."""
-    kept = {key: getattr(model, key) for key in ("depth", "hidden", "dropout", "activation")}
-    gcn = model.model == "gcn"
-    ways = {
-        "identity": replace(model, init="identity") if gcn and model.init else model,
-        "residual": ModelConfig("gcnii", **kept) if gcn else model,
-        "control": _with_control(model),
-        "shallower": replace(model, depth=sound_depth(found.findings, len(found.layers))),
-    }
-    return {name: partial(way.build, data) for name, way in ways.items() if way != model}
-
-
-def _with_control(model: ModelConfig) -> ModelConfig:
-    """The model with a control, if it takes one."""
-    takes = "control" in MODELS[model.model].options()
-    return replace(model, control=model.control or "pooled") if takes else model
-
-
-def _theirs(found: Diagnosis, build: Build, data: Any) -> dict[str, Build]:
-    """Changes to a user's model, and GCNII in its place."""
-    width = int(statistics.median(layer.channels for layer in found.layers))
-    deep = (data.num_features, width, data.num_classes, len(found.layers))
-    ways: dict[str, Build] = {
-        "identity": lambda: start_at_identity(build(), found),
-        "control": lambda: control_layers(build(), found),
-        "residual": partial(GCNII, *deep, dropout=0.5),
-    }
-    argument = depth_argument(build)
-    if argument is not None:
-        depth = sound_depth(found.findings, len(found.layers))
-        ways["shallower"] = partial(build, **{argument: depth})
-    return ways
-
-
-def control_layers(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Module:
-    """Give control to every layer of a model that something follows, in place."""
-    for layer in found.layers:
-        if layer.where != "output" and " " not in layer.name:
-            conv = model.get_submodule(layer.name)
-            controlled = add_control(conv, "pooled", num_components=found.graph.components)
-            parent, _, name = layer.name.rpartition(".")
-            setattr(model.get_submodule(parent), name, controlled)
-    return model
-
-
-def start_at_identity(model: torch.nn.Module, found: Diagnosis) -> torch.nn.Module:
-    """Start the linear maps of layers that keep their width at the identity, in place."""
-    names = {layer.name for layer in found.layers if " " not in layer.name}
-    linear = [getattr(model.get_submodule(name), "lin", None) for name in names]
-    weights = [weight for part in linear if (weight := getattr(part, "weight", None)) is not None]
-    square = [weight for weight in weights if weight.dim() == 2 and len(set(weight.shape)) == 1]
-    if not square:
-        raise ModelError("no layer has a square weight lin.weight")
-    for weight in square:
-        torch.nn.init.eye_(weight)
-    return model
 
 
 def _train(
