@@ -234,20 +234,16 @@ def _below(evidence: Evidence, limits: Thresholds) -> str | None:
     return f"validation {show(own.model.val)}, {show(own.without_edges.val)} without edges"
 
 
-def _ignores_graph(evidence: Evidence, limits: Thresholds) -> str | None:
-    own = evidence.standing
-    if own is None or own.same_without_edges is None or own.same_without_edges < limits.same:
-        return None
-    return f"{own.same_without_edges:.1%} of its output stays when all edges are taken away"
+def _ignores(what: str, when: str) -> Callable[[Evidence, Thresholds], str | None]:
+    """The rule for an output that stays the same without something."""
 
+    def rule(evidence: Evidence, limits: Thresholds) -> str | None:
+        share = getattr(evidence.standing, what, None)
+        if share is None or share < limits.same:
+            return None
+        return f"{share:.1%} of its output stays when {when}"
 
-def _ignores_features(evidence: Evidence, limits: Thresholds) -> str | None:
-    own = evidence.standing
-    if own is None or own.same_with_other_features is None:
-        return None
-    if own.same_with_other_features < limits.same:
-        return None
-    return f"{own.same_with_other_features:.1%} of its output stays when nodes exchange features"
+    return rule
 
 
 def _squashed(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -267,8 +263,8 @@ _WHOLE: dict[str, Callable[[Evidence, Thresholds], str | None]] = {
     "guesses": _guesses,
     "underfits": _underfits,
     "worse than without edges": _below,
-    "ignores the graph": _ignores_graph,
-    "ignores the features": _ignores_features,
+    "ignores the graph": _ignores("same_without_edges", "all edges are taken away"),
+    "ignores the features": _ignores("same_with_other_features", "nodes exchange features"),
     "over-squashed": _squashed,
 }
 
