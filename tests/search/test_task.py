@@ -44,7 +44,7 @@ def test_both_go_through_json():
         ({"control": "poled"}, ModelError, "did you mean 'pooled'"),
         ({"activation": "relo"}, ModelError, "did you mean 'relu'"),
         ({"options": {"residul": True}}, ModelError, "did you mean 'residual'"),
-        ({"options": {"alpha": 0.1}}, ModelError, "alpha is not for gcn, only for gcnii"),
+        ({"options": {"alpha": 0.1}}, ModelError, "alpha is not for gcn, only for appnp and gcnii"),
     ],
 )
 def test_wrong_tasks_are_refused(settings, error, message):

@@ -16,8 +16,8 @@ from graphsct.datasets.targets import labelled, num_outputs
 from graphsct.nn.model import Model
 from graphsct.records import Record
 from graphsct.training.config import TrainConfig
+from graphsct.training.data import read_features, read_split
 from graphsct.training.fit import fit
-from graphsct.training.graphs import read_data
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.objective import Objective
 from graphsct.training.seeding import seeded
@@ -190,23 +190,22 @@ def score_without_edges(data: Any, split: Any = None, metric: str | None = None)
     """
     from torch_geometric.data import Data
 
-    found = read_data(data, split, metric=metric)
-    x = _pooled(data) if isinstance(data, GraphList) else found.x
-    used = [own.nonzero()[:, 0] for own in (found.train, found.val)]
+    y, masks, objective = read_split(data, split, metric, "the data")
+    x = _pooled(data) if isinstance(data, GraphList) else read_features(data, "the data")
+    used = [own.nonzero()[:, 0] for own in (masks.train, masks.val)]
     used.append(used[1])  # a third part that training asks for, and nothing is chosen by
     parts = torch.cat([torch.full_like(own, part) for part, own in enumerate(used)])
     rows = torch.cat(used)
-    bare = Data(x=_rows(x, rows), y=found.y[rows], edge_index=rows.new_zeros(2, 0))
+    bare = Data(x=_rows(x, rows), y=y[rows], edge_index=rows.new_zeros(2, 0))
     bare.train_mask, bare.val_mask, bare.test_mask = (parts == part for part in range(3))
     with seeded(0), torch.enable_grad():
-        model = _WithoutEdges(bare.num_features, num_outputs(found.y)).to(bare.x)
-        config = TrainConfig(epochs=_EPOCHS, patience=_EPOCHS, metric=found.objective.metric.name)
+        model = _WithoutEdges(bare.num_features, num_outputs(y)).to(bare.x)
+        config = TrainConfig(epochs=_EPOCHS, patience=_EPOCHS, metric=objective.metric.name)
         fit(model, bare, config, progress=False)
         with torch.no_grad():
             output = model.eval()(bare.x, bare.edge_index)
-    score = found.objective.score
-    masks = (bare.train_mask, bare.val_mask)
-    return SplitScores(*(score(output[own], bare.y[own]).item() for own in masks))
+    own = (objective.score(output[mask], bare.y[mask]) for mask in (bare.train_mask, bare.val_mask))
+    return SplitScores(*(score.item() for score in own))
 
 
 class _WithoutEdges(nn.Module):
@@ -289,10 +288,9 @@ def without_edges(data: Any, model: nn.Module) -> Any:
         return None
     bare = copy.copy(data)
     for name in ("edge_weight", "edge_attr", "graph", "adj_t"):
-        if getattr(bare, name, None) is not None:
-            value = getattr(bare, name)
-            rows = isinstance(value, Tensor) and not isinstance(model, Model)
-            setattr(bare, name, value[:0] if rows and name.startswith("edge") else None)
+        if name in bare and bare[name] is not None:
+            rows = isinstance(bare[name], Tensor) and not isinstance(model, Model)
+            bare[name] = bare[name][:0] if rows and name.startswith("edge") else None
     loops = torch.arange(data.num_nodes, device=edges.device).repeat(2, 1)
     bare.edge_index = loops if isinstance(model, Model) else edges[:, :0]
     return bare
