@@ -22,10 +22,10 @@ import torch
 import graphsct
 from graphsct.paper.cell import Cell
 from graphsct.paper.keys import base_of
-from graphsct.paper.tables.significance import compare_pairs
 from graphsct.training.metrics import METRICS
 from graphsct.training.seeding import seeded
 from graphsct.training.seeds import split_of
+from graphsct.training.significance import compare_pairs
 
 
 def train(cell: Cell, data: Any, seed: int) -> float:
