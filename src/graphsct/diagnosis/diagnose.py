@@ -20,7 +20,13 @@ from graphsct.diagnosis.influence import measure_influence
 from graphsct.diagnosis.layers import find_features, find_layers
 from graphsct.diagnosis.measure import Contrast, check_finite, measure, measure_entry
 from graphsct.diagnosis.record import Layer, Recorder
-from graphsct.diagnosis.standing import SplitScores, Targets, measure_standing, score_without_edges
+from graphsct.diagnosis.standing import (
+    SplitScores,
+    Standing,
+    Targets,
+    measure_standing,
+    score_without_edges,
+)
 from graphsct.diagnosis.verdict import Thresholds
 from graphsct.errors import DataError, DirectedGraphError, GraphsctError, ModelError
 from graphsct.graph import Graph
@@ -84,8 +90,8 @@ def diagnose(
         >>> torch.manual_seed(0)  # doctest: +ELLIPSIS
         <...>
         >>> found = diagnose(GCN(16, 32, num_layers=24, out_channels=3), demo())
-        >>> len(found.layers), [finding.kind for finding in found.findings]
-        (24, ['over-smoothed', 'vanishing gradient'])
+        >>> found.works, [finding.kind for finding in found.inside]
+        (False, ['over-smoothed', 'vanishing gradient'])
     """
     _check_one_type(data)
     own = as_graphs(data)
@@ -111,17 +117,7 @@ def diagnose(
             reached = (
                 measure_influence(last, entry, graph) if influence and last is not None else None
             )
-        with torch.no_grad():
-            scores = None if targets is None else _scores(output, targets)
-            scores = None if scores is None else scores.detach()
-            standing = None
-            if targets is not None and scores is not None:
-
-                def again(other: Any) -> Tensor:
-                    found = _scores(prepare(model, other, call)(), targets)
-                    return scores.new_zeros(0) if found is None else found
-
-                standing = measure_standing(scores, targets, again, data, model)
+        standing = None if targets is None else _standing(model, data, call, output, targets)
     if standing is not None and rival:
         known = rival if isinstance(rival, SplitScores) else None
         beside = known or score_without_edges(own, split, metric)
@@ -134,11 +130,14 @@ def diagnose(
         for layer, gradient in zip(recorded, gradients[:-1], strict=True)
     )
     several = getattr(data, "num_graphs", 1) > 1
+    directions = None
+    if targets is not None and _scores(output, targets) is not None:
+        directions = targets.directions
     found = Diagnosis(
         model=type(model).__name__,
         data=str(getattr(data, "name", None) or "data"),
         graph=describe_graph(graph, classified(data, graph.num_nodes)),
-        directions=None if scores is None or targets is None else targets.directions,
+        directions=directions,
         target=what,
         entry=measure_entry(entry, gradients[-1], contrast),
         room=contrast.room,
@@ -243,6 +242,22 @@ def _scores(output: Any, targets: Targets) -> Tensor | None:
         scores = flat.reshape(len(flat), -1)
     wide = scores.shape[1]
     return scores if wide == num_outputs(targets.y) else None
+
+
+@torch.no_grad()
+def _standing(
+    model: torch.nn.Module, data: Any, call: Call | None, output: Any, targets: Targets
+) -> Standing | None:
+    """How well a model does its task, ``None`` if its output is not an answer to it."""
+    scores = _scores(output, targets)
+    if scores is None:
+        return None
+
+    def again(other: Any) -> Tensor:
+        found = _scores(prepare(model, other, call)(), targets)
+        return scores.new_zeros(0) if found is None else found
+
+    return measure_standing(scores.detach(), targets, again, data, model)
 
 
 def _target(

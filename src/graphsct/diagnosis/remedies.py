@@ -83,7 +83,7 @@ def try_remedies(
         ...     found = diagnose(model.build(data), data)
         >>> found = try_remedies(found, model, data, TrainConfig(epochs=2), seeds=[0])
         >>> [effect.name for effect in found.effects]
-        ['as it is', 'gcnii', 'batch_norm', 'shallower', 'identity', 'sct_pooled']
+        ['as it is', 'identity', 'shallower', 'gcnii', 'sct_pooled', 'batch_norm']
     """
     chosen = list(recipes(found, model, data, config or TrainConfig()))
     there = data if device is None else Mover(find_device(device))(data)
