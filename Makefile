@@ -31,10 +31,9 @@ lint: .venv/.setup-test
 types: .venv/.setup-test
 	$(BIN)/mypy
 
-# A process per core and one more, since some tests wait for others; each with one thread.
-PROCESSES = $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
+# A process per core, each with one thread.
 unit: .venv/.setup-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --cov --numprocesses $(PROCESSES) --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --cov --numprocesses auto --dist worksteal
 
 .venv/.setup-docs: .venv/.setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
