@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RESULTS ?= results
 
-.PHONY: setup demo test lint types unit docs clean
+.PHONY: setup demo test lint types unit slow docs clean
 .DELETE_ON_ERROR:
 
 setup: .venv/.setup
@@ -33,7 +33,11 @@ types: .venv/.setup-test
 
 # A process per core, each with one thread.
 unit: .venv/.setup-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --cov --numprocesses auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" --cov --numprocesses auto --dist worksteal
+
+# The tests that wait for killed processes or repeat hundreds of runs.
+slow: .venv/.setup-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal
 
 .venv/.setup-docs: .venv/.setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"

@@ -289,7 +289,7 @@ def test_kill_9_at_any_moment_changes_nothing(data, tmp_path):
     whole = build(norm=None)
     expected = fit(whole, data, config)
     moments = random.Random(time.time_ns())
-    for _ in range(5):
+    for _ in range(3):
         before = _modified(tmp_path)
         with process(tmp_path, config) as (running, _):
             while _modified(tmp_path) == before and running.is_alive():
