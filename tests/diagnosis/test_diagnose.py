@@ -11,7 +11,7 @@ from torch_geometric.nn import GAT, GCN, GraphSAGE, global_mean_pool
 import graphsct
 from graphsct import Graph, diagnose, nn
 from graphsct.datasets import Fractions, from_graphs
-from graphsct.errors import GraphError, ModelError
+from graphsct.errors import GraphError, ModelError, TrainingError
 
 pytestmark = pytest.mark.usefixtures("seed")
 
@@ -214,3 +214,8 @@ def test_a_list_of_graphs_is_measured_as_one(build):
 def test_the_control_that_is_advised_for_a_list_fits_any_graph():
     found = diagnose(nn.GCN(2, 8, 2, 12, readout="mean"), shapes(20))
     assert {advice.name: advice.change for advice in found.advice}["sct_gated"].endswith('"gated")')
+
+
+def test_a_metric_for_other_targets_is_refused(data):
+    with pytest.raises(TrainingError, match="r2 is not for classes"):
+        diagnose(GCN(16, 8, 2, 3), data, metric="r2")

@@ -220,6 +220,8 @@ def _targets(data: Any, split: int | None, metric: str | None) -> Targets | None
         return None
     if split is None and mask.dim() == 2:
         split = 0
+    if metric is not None:
+        Objective.of(check_targets(y), metric)  # or an error: it is not for these targets
     try:
         y, masks, objective = read_split(data, split, metric, "the data")
     except GraphsctError:  # such as masks without validation nodes
