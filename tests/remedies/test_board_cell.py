@@ -3,11 +3,12 @@ from board import board_cell
 from runs import make_run
 
 from graphsct.errors import ExperimentError
-from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardRun, TriedSetting
+from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, BoardRun, TriedSetting
 from graphsct.remedies.budget import BudgetSetting
 from graphsct.training import TrainConfig
 
-CELL = board_cell("pair_norm", [0.5, 0.75], inside={"rank": [3.5, 2.0]}, versions={"torch": "2"})
+LAYER = BoardLayer(0.5, 0.25, 1e-3, 3.5, 2.0, 1e-4)
+CELL = board_cell("pair_norm", [0.5, 0.75], layers=(LAYER,), versions={"torch": "2"})
 
 
 def test_a_cell_comes_back_from_its_file(tmp_path):

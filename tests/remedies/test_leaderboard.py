@@ -1,15 +1,18 @@
 import signal
+from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
-from graphsct import datasets
+from graphsct import datasets, diagnose, fit
 from graphsct.errors import DivergedError, ExperimentError
 from graphsct.remedies import REMEDIES, leaderboard
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.budget import base_model
 from graphsct.remedies.leaderboard import compare_remedies, fits
 from graphsct.training import TrainConfig, run_seeds
+from graphsct.training.seeds import build_seeds
 
 
 def compare(data, names, depths=(2,), **options):
@@ -63,14 +66,19 @@ def test_other_models_get_the_remedy_itself(data, tmp_path):
     assert cells[0].scores() != cells[1].scores() or cells[0].tried != cells[1].tried
 
 
-def test_the_model_of_the_first_seed_can_be_looked_at(data, tmp_path):
-    def look(model, data):
-        scores = model.eval()(data.x, data.graph)
-        right = (scores.argmax(1) == data.y)[data.test_mask]
-        return {"score": right.double().mean().item()}
-
-    (cell,) = compare(data, ["none"], folder=tmp_path, look=look)
-    assert cell.inside == pytest.approx({"score": cell.scores()[0] / 100})
+def test_the_layers_of_the_first_seed_are_measured(data, tmp_path):
+    (cell,) = compare(data, ["identity"], (3,), folder=tmp_path)
+    model, train = REMEDIES["identity"].configure(
+        base_model("gcn", 3, cell.chosen.dropout), cell.chosen.train(6)
+    )
+    (first,) = build_seeds(partial(model.build, data), [0])
+    fit(first, data, replace(train, seed=0), progress=False)
+    expected = diagnose(first, data, rival=False).layers
+    assert len(cell.layers) == 3
+    for layer, report in zip(cell.layers, expected, strict=True):
+        assert layer.smoothness == pytest.approx(report.quartiles[1], rel=1e-3)
+        assert layer.effective_rank == pytest.approx(report.effective_rank, rel=1e-3)
+        assert layer.gradient_norm == pytest.approx(report.gradient_norm, rel=1e-3)
 
 
 def test_a_setting_that_diverges_is_out(data, tmp_path, monkeypatch):
@@ -84,7 +92,7 @@ def test_a_setting_that_diverges_is_out(data, tmp_path, monkeypatch):
     monkeypatch.setattr(leaderboard, "fit_many", fit_many)
     (cell,) = compare(data, ["none"], folder=tmp_path)
     assert [tried.val_score is None for tried in cell.tried] == [True] * 4 + [False] * 4
-    assert cell.chosen.learning_rate == 0.001
+    assert cell.chosen.learning_rate == 0.003
     assert len(cell.runs) == 4
 
 

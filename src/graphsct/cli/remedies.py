@@ -137,7 +137,7 @@ def compare(
     model: Annotated[str, options.model()] = "gcn",
     seeds: Annotated[int, options.seeds()] = 10,
     epochs: Annotated[
-        int | None, options.option("The most epochs of a run.", None, "300", min=1)
+        int | None, options.option("The most epochs of a run.", None, "200", min=1)
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the cells.")] = _OUT,
     root: Annotated[Path | None, options.root()] = None,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from graphsct.diagnosis.measure import LayerReport
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
 from graphsct.records import Record
@@ -15,7 +16,7 @@ from graphsct.remedies.budget import BudgetSetting
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Run
 
-__all__ = ["BoardCell", "BoardKey", "BoardRun", "TriedSetting"]
+__all__ = ["BoardCell", "BoardKey", "BoardLayer", "BoardRun", "TriedSetting"]
 
 
 class BoardKey(NamedTuple):
@@ -101,6 +102,38 @@ class BoardRun(Record):
 
 
 @dataclass(frozen=True)
+class BoardLayer(Record):
+    """The measures of a layer of a trained model; see :class:`~graphsct.diagnosis.LayerReport`.
+
+    Args:
+        smoothness: median normalized smoothness of the live dimensions, ``None`` if all are dead
+        relative_distance: distance to the eigenspace over norm
+        normalized_dirichlet_energy: Dirichlet energy over squared norm
+        effective_rank: effective rank
+        numerical_rank: numerical rank
+        gradient_norm: norm of the gradient of the loss with respect to the features
+    """
+
+    smoothness: float | None
+    relative_distance: float
+    normalized_dirichlet_energy: float
+    effective_rank: float
+    numerical_rank: float
+    gradient_norm: float
+
+    @classmethod
+    def of(cls, report: LayerReport) -> BoardLayer:
+        """The measures in a report, to four digits."""
+        median = None if report.quartiles is None else _short(report.quartiles[1])
+        rest = (_short(getattr(report, each.name)) for each in fields(cls)[1:])
+        return cls(median, *rest)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+@dataclass(frozen=True)
 class BoardCell(Record, flat=("key",), error=ExperimentError):
     """A finished cell.
 
@@ -113,7 +146,7 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
         chosen: the one that validation chose, ``None`` if all diverged
         runs: two per seed, one for each rule that selects the epoch
         backend: the backend that computed the epochs
-        inside: measures of the first seed's model, by the names of who measured them
+        layers: measures of the model of the first seed at the epoch of the best validation metric
         failure: why there are no runs, if the weights diverged
         command: command that runs the cell again
         versions: versions of the software
@@ -127,7 +160,7 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
     chosen: BudgetSetting | None = None
     runs: tuple[BoardRun, ...] = ()
     backend: str | None = None
-    inside: dict[str, Any] | None = None
+    layers: tuple[BoardLayer, ...] = ()
     failure: str | None = None
     command: str = ""
     versions: dict[str, Any] | None = None

@@ -33,8 +33,8 @@ __all__ = [
 #: Width of all models.
 HIDDEN = 64
 #: The most epochs of a run, and the epochs without improvement after which it ends.
-EPOCHS, PATIENCE = 300, 100
-LEARNING_RATES = (0.01, 0.001)
+EPOCHS, PATIENCE = 200, 100
+LEARNING_RATES = (0.01, 0.003)
 DROPOUTS = (0.5, 0.7)
 #: Weight decays of all weights; a remedy with a number of its own has the first.
 DECAYS = (5e-4, 0.0)

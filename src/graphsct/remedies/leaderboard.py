@@ -11,10 +11,12 @@ from typing import Any
 
 import torch
 
+from graphsct.diagnosis.diagnose import diagnose
+from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.errors import DivergedError, ExperimentError
 from graphsct.nn.blueprint import get_model
 from graphsct.nn.model_file import is_model
-from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardRun, TriedSetting
+from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, BoardRun, TriedSetting
 from graphsct.remedies.budget import EPOCHS, BudgetSetting, base_model, budget_of
 from graphsct.remedies.remedy import Remedy
 from graphsct.training.config import SELECTIONS, TrainConfig
@@ -25,10 +27,7 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
 from graphsct.training.seeds import build_seeds, split_of
 
-__all__ = ["Look", "compare_remedies", "fits"]
-
-#: Measures a trained model: ``look(model, data)`` gives plain values by name.
-Look = Callable[[torch.nn.Module, Any], dict[str, Any]]
+__all__ = ["compare_remedies", "fits"]
 
 
 def fits(remedy: Remedy, model: str) -> bool:
@@ -61,7 +60,6 @@ def compare_remedies(
     seeds: int = 10,
     epochs: int = EPOCHS,
     say: Callable[[str], object] = print,
-    look: Look | None = None,
 ) -> list[BoardCell]:
     """Run cells of the leaderboard, by the rules of :mod:`graphsct.remedies.budget`.
 
@@ -79,7 +77,6 @@ def compare_remedies(
             their number
         epochs: the most epochs of a run
         say: told about each cell
-        look: measures the model of the first seed at the epoch of the best validation metric
 
     Raises:
         KeyboardInterrupt: after Ctrl-C
@@ -95,7 +92,7 @@ def compare_remedies(
             key = BoardKey(name, model, depth, remedy.name)
             cell = _read(folder, key, seeds, epochs)
             if cell is None:
-                cell = _Training(data, remedy, key, seeds, epochs, look).cell()
+                cell = _Training(data, remedy, key, seeds, epochs).cell()
                 say(f"{_outcome(cell)} -> {cell.write(folder)}")
             found.append(cell)
     return found
@@ -132,10 +129,9 @@ class _Training:
         key: BoardKey,
         seeds: int,
         epochs: int,
-        look: Look | None,
     ) -> None:
         self.data, self.remedy, self.key = data, remedy, key
-        self.seeds, self.epochs, self.look = seeds, epochs, look
+        self.seeds, self.epochs = seeds, epochs
 
     def cell(self) -> BoardCell:
         """Choose a setting, and train it with all seeds."""
@@ -165,7 +161,7 @@ class _Training:
             chosen=chosen,
             runs=tuple(BoardRun.of(run, split_of(self.data, run.config.seed)) for run in runs),
             backend=runs[0].backend,
-            inside=None if self.look is None else self.look(first, self.data),
+            layers=tuple(map(BoardLayer.of, _diagnose(first, self.data).layers)),
         )
 
     def _try(self, settings: Sequence[BudgetSetting]) -> list[Run | None]:
@@ -210,6 +206,11 @@ class _Training:
             options["epochs"] = self.epochs
         shown = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
         return f"graphsct remedies compare {' '.join(shown)}"
+
+
+def _diagnose(model: torch.nn.Module, data: Any) -> Diagnosis:
+    """What is inside a model, without its rivals."""
+    return diagnose(model, data, rival=False, influence=False, reach=False)
 
 
 def _rank(run: Run) -> tuple[float, float]:
