@@ -35,10 +35,11 @@ class KipfGCN(torch.nn.Module):
 
     def __init__(self, sizes: list[int], rate: float) -> None:
         super().__init__()
-        self.layers = torch.nn.ModuleList(Linear(*pair, bias=False) for pair in pairwise(sizes))
-        self.biases = torch.nn.ParameterList(torch.zeros(size) for size in sizes[1:])
-        for layer in self.layers:
+        layers = [Linear(*pair, bias=False) for pair in pairwise(sizes)]
+        for layer in layers:
             torch.nn.init.xavier_uniform_(layer.weight)
+        self.layers = torch.nn.ModuleList(layers)
+        self.biases = torch.nn.ParameterList(torch.zeros(size) for size in sizes[1:])
         self.rate = rate
 
     def forward(self, x: torch.Tensor, edge_index: Any) -> torch.Tensor:

@@ -115,3 +115,10 @@ def test_a_healthy_model_says_so(data):
     assert second.startswith("no over-smoothing found")
     assert found.advice == ()
     assert "What to try" not in str(found)
+
+
+def test_without_a_rival_no_model_is_said_to_work(data):
+    model = nn.GCN(16, 8, 3, 2)
+    fit(model, data, TrainConfig(epochs=150))
+    found = diagnose(model, data, rival=False)
+    assert found.verdict.startswith("The model does better than guessing: accuracy")

@@ -8,6 +8,7 @@ from torch_geometric.nn import GCN
 from graphsct import diagnose, fit, nn
 from graphsct.datasets import Fractions, demo, from_graphs
 from graphsct.diagnosis import SplitScores, Standing, score_without_edges
+from graphsct.diagnosis import standing as standing_module
 from graphsct.training import TrainConfig
 
 pytestmark = pytest.mark.usefixtures("seed")
@@ -44,6 +45,21 @@ def test_the_network_without_edges_sees_none():
     assert before.train > 0.9
 
 
+def test_the_network_without_edges_sees_some_nodes_of_many(monkeypatch):
+    data, seen = demo(), []
+    forward = standing_module._WithoutEdges.forward
+    monkeypatch.setattr(
+        standing_module._WithoutEdges,
+        "forward",
+        lambda self, x, edges: seen.append(len(x)) or forward(self, x, edges),
+    )
+    monkeypatch.setattr(standing_module, "_MOST", 20)
+    few = score_without_edges(data)
+    assert set(seen) == {60}  # 20 to train on, and 20 to validate on, twice
+    assert score_without_edges(data) == few
+    assert few.val > 0.5
+
+
 def test_numbers_have_a_spread_and_no_classes(data):
     numbers = copy.copy(data)
     numbers.y = data.x[:, 0] + data.x[:, 1]
@@ -71,6 +87,7 @@ def test_a_list_of_graphs():
     found = standing(nn.GCN(data.num_features, 8, data.num_outputs, 2, readout="mean"), data)
     assert found.nodes == int(data.val_mask.sum())
     assert found.without_edges is not None
+    assert found.noun == "graph"
 
 
 def test_answers_that_depend_on_nothing(data):

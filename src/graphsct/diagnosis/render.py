@@ -69,5 +69,5 @@ def explanations(found: Diagnosis) -> Iterator[Any]:
 
 
 def _style(found: Diagnosis, line: str) -> str:
-    good = line.startswith(("The model works", "no over-smoothing"))
+    good = line.startswith(("The model works", "The model does better", "no over-smoothing"))
     return "bold green" if good and found.works is not False else "bold red"

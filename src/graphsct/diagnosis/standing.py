@@ -63,6 +63,7 @@ class Standing(Record):
         same_without_edges: share of the variance of its output that stays when all edges are taken
             away, ``None`` if the model cannot do without
         same_with_other_features: share that stays when the nodes exchange their features
+        noun: what is predicted for, ``node`` or ``graph``
     """
 
     metric: str
@@ -76,6 +77,7 @@ class Standing(Record):
     answers: int | None
     same_without_edges: float | None
     same_with_other_features: float | None
+    noun: str = "node"
 
     @property
     def margin(self) -> float:
@@ -169,6 +171,7 @@ def measure_standing(
         answers=len(counted) if classes and counted is not None else None,
         same_without_edges=_same(output, run, without_edges(data, model)),
         same_with_other_features=_same(output, run, _with_other_features(data)),
+        noun="node" if len(output) == data.num_nodes else "graph",
     )
 
 

@@ -193,7 +193,7 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
     if truth is not None and truth >= 0.5 * (1 + limits.one_answer):
         return None
     beside = "" if truth is None else f", {truth:.1%} have the most frequent one"
-    return f"{own.frequent:.1%} of the nodes get the same answer{beside}"
+    return f"{own.frequent:.1%} of the {own.noun}s get the same answer{beside}"
 
 
 def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -205,7 +205,7 @@ def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
     show = METRICS[own.metric].with_unit
     return (
         f"validation {show(own.model.val)}, {show(own.guess.val)} by the same answer for every "
-        f"node; with {own.nodes:,} nodes, {show(own.margin)} may be chance"
+        f"{own.noun}; with {own.nodes:,} {own.noun}s, {show(own.margin)} may be chance"
     )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
     from graphsct.training.run import Run
 
-__all__ = ["MEANINGS", "size", "trained", "tried", "verdict_lines"]
+__all__ = ["MEANINGS", "answer", "size", "trained", "tried", "verdict_lines"]
 
 #: The meaning of a finding by its kind.
 MEANINGS = {
@@ -47,12 +47,19 @@ MEANINGS = {
 _SOUND = "dead, exploding, faded, over-smoothed or collapsed, and the gradient gets through"
 
 
+def answer(found: Diagnosis) -> str:
+    """Return whether the model works; without a rival that is known only of a model that fails."""
+    if found.works is False:
+        return "The model does not work"
+    compared = found.standing is not None and found.standing.without_edges is not None
+    return "The model works" if compared else "The model does better than guessing"
+
+
 def verdict_lines(found: Diagnosis) -> list[str]:
     """Return whether the model works, then its findings, and what is not found inside."""
     standing, lines = found.standing, list[str]()
     if standing is not None:
-        word = "The model works" if found.works else "The model does not work"
-        lines.append(f"{word}: {standing.text}")
+        lines.append(f"{answer(found)}: {standing.text}")
     lines += [finding.text for finding in found.findings]
     if not found.inside:
         lines.append(f"no over-smoothing found: no layer is {_SOUND}")

@@ -15,7 +15,7 @@ from graphsct.diagnosis.page.maps import heat_maps
 from graphsct.diagnosis.rates import describe_rate
 from graphsct.diagnosis.tables import LayerRow, ResultRow, effect_table, layer_table
 from graphsct.diagnosis.verdict import Finding, span
-from graphsct.diagnosis.words import MEANINGS, size, trained
+from graphsct.diagnosis.words import MEANINGS, answer, size, trained
 from graphsct.pages import render
 from graphsct.pages.tables import Table
 from graphsct.plotting.interactive import Drawn
@@ -61,6 +61,7 @@ class Inside:
 
     heading: str
     found: Diagnosis
+    answer: str
     findings: list[FindingView]
     maps: list[Drawn]
     curves: list[Drawn]
@@ -73,6 +74,7 @@ def inside(found: Diagnosis, heading: str, note: str = "") -> Inside:
     return Inside(
         heading,
         found,
+        answer(found),
         [_finding(finding, len(found.layers)) for finding in found.findings],
         heat_maps(found),
         curves(found),
