@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 from warnings import catch_warnings
 
-__all__ = ["LEVEL", "Difference", "compare", "compare_pairs", "holm", "interval"]
+__all__ = [
+    "LEVEL",
+    "Difference",
+    "compare",
+    "compare_pairs",
+    "holm",
+    "interval",
+    "prediction_interval",
+]
 
 #: Errors of the first kind that are allowed.
 LEVEL = 0.05
@@ -74,6 +82,26 @@ def interval(runs: Sequence[float]) -> tuple[float, float] | None:
     """The 95% confidence interval of a mean, ``None`` for fewer than two runs."""
     found = _mean(runs)
     return None if found is None else (found.low, found.high)
+
+
+def prediction_interval(runs: Sequence[float]) -> tuple[float, float] | None:
+    r"""The 95% interval in which one more run lies, ``None`` for fewer than two runs.
+
+    .. math::
+        \mu \pm t_{n-1} \, \sigma \sqrt{1 + 1 / n}
+
+    Unlike the interval of a mean, it does not shrink to a point with the number of runs.
+
+    Example:
+        >>> [round(end, 1) for end in prediction_interval([80.0, 81.0, 82.0])]
+        [76.0, 86.0]
+    """
+    found = interval(runs)
+    if found is None:
+        return None
+    mean, wider = statistics.fmean(runs), math.sqrt(len(runs) + 1)
+    low, high = (mean + wider * (end - mean) for end in found)
+    return low, high
 
 
 def _mean(runs: Sequence[float]) -> Difference | None:

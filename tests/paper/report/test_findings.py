@@ -21,7 +21,8 @@ def test_effect_of_no_runs(tables):
 
 def test_agreement_counts_cells(tables):
     with_sct = agreement(row for row in tables["depth"].rows if row.sct)
-    assert (with_sct.cells, with_sct.above, with_sct.agrees, with_sct.below) == (3, 1, 0, 2)
+    assert (with_sct.cells, with_sct.above, with_sct.agrees, with_sct.below) == (3, 1, 1, 1)
+    assert (with_sct.means_below, with_sct.cells) == (2, 3)
     assert agreement([]).mean is None
 
 

@@ -108,12 +108,16 @@ def effect(rows: Iterable[AccuracyRow]) -> ControlEffect:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Our accuracies beside the printed ones: how many are above, agree and are below."""
+    """Our accuracies beside the printed ones: how many are above, agree and are below.
+
+    ``means_below`` counts the cells whose mean is below, though one run may agree.
+    """
 
     cells: int
     above: int
     agrees: int
     below: int
+    means_below: int
     mean: float | None
 
 
@@ -122,7 +126,10 @@ def agreement(rows: Iterable[AccuracyRow]) -> Agreement:
     ran = [row for row in rows if row.verdict is not None]
     verdicts = Counter(row.verdict for row in ran)
     mean = _mean(row.difference for row in ran if row.difference is not None)
-    return Agreement(len(ran), verdicts["above"], verdicts["agrees"], verdicts["below"], mean)
+    below = sum(row.mean_verdict == "below" for row in ran)
+    return Agreement(
+        len(ran), verdicts["above"], verdicts["agrees"], verdicts["below"], below, mean
+    )
 
 
 def _mean(values: Iterable[float]) -> float | None:

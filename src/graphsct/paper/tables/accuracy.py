@@ -23,6 +23,7 @@ from graphsct.training.significance import (
     compare_pairs,
     holm,
     interval,
+    prediction_interval,
 )
 
 __all__ = ["EXPERIMENTS", "Accuracy", "gains"]
@@ -31,8 +32,10 @@ _NOTES = (
     "ours: mean ± standard deviation of the test accuracy over n runs. Validation accuracy "
     "selected the epoch of each run and the settings, with one budget for a model with SCT and "
     "its base.",
-    "against paper: agrees if the 95% confidence interval of our mean contains the printed number; "
-    "otherwise our mean is above or below it.",
+    "against paper: agrees if the printed number could be a run of ours, that is if the 95% "
+    "prediction interval for one more run contains it; otherwise our runs are above or below it. "
+    "Where the paper prints a mean over splits, and in the column mean against paper, the interval "
+    "is the 95% confidence interval of our mean.",
     "SCT gains: the mean with SCT minus the mean without, and its 95% confidence interval: "
     "Welch's, or that of the pairs if each run with SCT has one without on the same split.",
     "p: the two-sided p value of that difference, with Holm's correction over all comparisons of "
@@ -76,7 +79,7 @@ def _rows(table: PaperTable, cells: Mapping[Key, Cell], select: str) -> tuple[Ac
         base = bases.get((cell.dataset, cell.model, cell.depth)) if cell.sct else None
         gain = found.get(key_of(cell)) if cell.sct else None
         paper_gain = None if base is None else round(_value(cell) - base, 2)
-        rows.append(_row(cell, cells, select, gain, paper_gain))
+        rows.append(_row(cell, cells, select, gain, paper_gain, one_run=_prints_runs(table)))
     return tuple(rows)
 
 
@@ -86,6 +89,8 @@ def _row(
     select: str,
     gain: Gain | None,
     paper_gain: float | None,
+    *,
+    one_run: bool,
 ) -> AccuracyRow:
     key, paper = key_of(cell), _value(cell)
     ours = cells.get(key)
@@ -105,7 +110,8 @@ def _row(
         low=low,
         high=high,
         difference=None if mean is None else mean - paper,
-        verdict=None if low is None or high is None else _against(paper, low, high),
+        verdict=_against(paper, prediction_interval(runs) if one_run else interval(runs)),
+        mean_verdict=_against(paper, interval(runs)),
         missing=None if runs else _missing(key),
         our_depth=None if ours is None else ours.settings.model.depth,
         our_hidden=None if ours is None else ours.settings.model.hidden,
@@ -126,7 +132,15 @@ def _missing(key: Key) -> str:
     return "data set not available" if key.dataset == "arxiv" else "not run yet"
 
 
-def _against(paper: float, low: float, high: float) -> str:
+def _prints_runs(table: PaperTable) -> bool:
+    """Whether a table of the paper prints single runs, and not means over splits."""
+    return not table.name.startswith("heterophilic")
+
+
+def _against(paper: float, ours: tuple[float, float] | None) -> str | None:
+    if ours is None:
+        return None
+    low, high = ours
     if low <= paper <= high:
         return "agrees"
     return "above" if paper < low else "below"
@@ -173,7 +187,7 @@ def _effect(mean: float, p: float) -> str:
 
 
 def _columns(table: PaperTable) -> tuple[Column[AccuracyRow], ...]:
-    digits = 2 if table.name.startswith("heterophilic") else 1
+    digits = 1 if _prints_runs(table) else 2
     number = f".{digits}f"
     paper = f"{{paper:{number}}}{{mark:s}}"
 
@@ -192,6 +206,7 @@ def _columns(table: PaperTable) -> tuple[Column[AccuracyRow], ...]:
         Column("n", "{n:d}"),
         Column("difference", f"{{difference:+z{number}}}"),
         Column("against paper", lambda row: judged(row.verdict), right=False),
+        Column("mean against paper", lambda row: judged(row.mean_verdict), right=False),
         Column("SCT gains, paper", f"{{paper_gain:+z{number}}}"),
         Column("SCT gains, ours", f"{{gain.mean:+z{number}}}"),
         Column("95% interval", f"[{{gain.low:+z{number}}}, {{gain.high:+z{number}}}]"),

@@ -114,7 +114,9 @@ class AccuracyRow(PrintedRow):
         low: lower end of the 95% confidence interval of our mean
         high: upper end
         difference: ours minus the paper's
-        verdict: ``above``, ``agrees`` or ``below``
+        verdict: ``above``, ``agrees`` or ``below``: where the paper prints one run, by the interval
+            in which one run of ours lies, else by that of our mean
+        mean_verdict: the same, by the interval of our mean
         missing: reason for missing runs
         our_depth: number of layers of our model
         our_hidden: number of its channels
@@ -136,6 +138,7 @@ class AccuracyRow(PrintedRow):
     high: float | None
     difference: float | None
     verdict: str | None
+    mean_verdict: str | None
     missing: str | None
     our_depth: int | None
     our_hidden: int | None
