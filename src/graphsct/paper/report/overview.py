@@ -180,8 +180,8 @@ def _reached(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
 def _agreement(found: Agreement) -> str:
     return (
         f"ours are above the paper's in {found.above}, agree in {found.agrees} and are below in "
-        f"{found.below} of {found.cells} cells (our mean is below in {found.means_below}); the mean "
-        f"difference is {found.mean:+z.1f} points"
+        f"{found.below} of {found.cells} cells (our mean is below in {found.means_below}); the "
+        f"mean difference is {found.mean:+z.1f} points"
     )
 
 
