@@ -1,0 +1,129 @@
+r"""The paper's own protocol, replayed.
+
+The paper tunes each cell with 200 trials of one run, takes the trial with the least validation
+loss, and prints its test accuracy, in its table by depth the better *test* accuracy of two
+activations. One number of that kind says little by itself: another 200 trials print another one.
+So trials are drawn at random from the search space, trained once each, and drawn again from these
+with replacement: the numbers that come out are those that the protocol could have printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphsct.paper.cell import Key
+from graphsct.records import Record
+
+__all__ = ["TRIALS", "Printed", "Replay", "ReplayTrial", "expected_best", "replays"]
+
+#: Trials of the paper's search.
+TRIALS = 200
+_TIMES = 10_000
+
+
+@dataclass(frozen=True)
+class ReplayTrial(Record):
+    """A trial: one run with settings drawn at random, at the epoch of its least validation loss.
+
+    Args:
+        activation: name of the activation
+        val_loss: validation loss
+        val_score: validation accuracy
+        test_score: test accuracy
+    """
+
+    activation: str
+    val_loss: float
+    val_score: float
+    test_score: float
+
+
+class Printed(NamedTuple):
+    """The test accuracy that the protocol prints, in percent, over many replays.
+
+    Args:
+        mean: its mean
+        low: its 5 % quantile
+        high: its 95 % quantile
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    def has(self, value: float) -> bool:
+        """Whether a number lies between the quantiles."""
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Replay(Record):
+    """The trials of a cell.
+
+    Args:
+        key: key of the cell
+        trials: those that did not diverge
+        command: command that draws and trains them
+    """
+
+    key: Key
+    trials: tuple[ReplayTrial, ...]
+    command: str = ""
+
+    def printed(self, *, better: bool = False, trials: int = TRIALS) -> Printed:
+        """What the protocol prints.
+
+        Args:
+            better: take the better test accuracy of the activations, each with all trials, as the
+                paper's table by depth does
+            trials: number of trials
+        """
+        random = np.random.default_rng(0)
+        names = sorted({trial.activation for trial in self.trials})
+        groups = [[t for t in self.trials if t.activation == name] for name in names]
+        parts = groups if better else [list(self.trials)]
+        tests = np.stack([_tests(part, trials, random) for part in parts]).max(axis=0)
+        low, high = np.quantile(tests, [0.05, 0.95])
+        return Printed(float(tests.mean()), float(low), float(high))
+
+
+def _tests(trials: Sequence[ReplayTrial], number: int, random: np.random.Generator) -> np.ndarray:
+    """The test accuracies of the trials with the least validation loss, of many draws."""
+    order = sorted(trials, key=lambda trial: trial.val_loss)
+    # The best of some draws with replacement is the one with the smallest rank.
+    ranks = random.integers(len(order), size=(_TIMES, number)).min(axis=1)
+    tests: np.ndarray = np.array([100 * trial.test_score for trial in order])[ranks]
+    return tests
+
+
+def expected_best(values: Sequence[float]) -> list[float]:
+    r"""The expected maximum of 1, 2, ... draws with replacement (`Dodge et al., 2019
+    <https://arxiv.org/abs/1909.03004>`_):
+
+    .. math::
+        \mathbb E \max = \sum_{i=1}^N v_{(i)} \Big(\big(\tfrac i N\big)^n -
+        \big(\tfrac{i - 1} N\big)^n\Big)
+
+    Args:
+        values: such as validation accuracies, one per trial
+
+    Example:
+        >>> expected_best([0.0, 1.0])
+        [0.5, 0.75]
+    """
+    ordered, count = np.sort(np.asarray(values, dtype=float)), len(values)
+    share = np.arange(count + 1) / count
+    return [float(ordered @ np.diff(share**draws)) for draws in range(1, count + 1)]
+
+
+def replays() -> dict[Key, Replay]:
+    """The replays of this package, by cell."""
+    folder: Any = files("graphsct.paper").joinpath("replays")
+    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    found = (Replay.from_json(path.read_text(encoding="utf-8")) for path in paths)
+    return {replay.key: replay for replay in found}

@@ -1,0 +1,53 @@
+import pytest
+
+from graphsct.paper.cell import Key
+from graphsct.paper.replay import Printed, Replay, ReplayTrial, expected_best, replays
+
+
+def replay(*trials):
+    return Replay(Key("cora", "gcn", None, 2), tuple(ReplayTrial(*trial) for trial in trials))
+
+
+TWO = replay(("relu", 0.5, 0.8, 0.80), ("leaky_relu", 0.6, 0.8, 0.82), ("relu", 0.9, 0.7, 0.60))
+
+
+def test_many_trials_print_that_of_the_least_validation_loss():
+    assert TWO.printed() == pytest.approx((80, 80, 80))
+
+
+def test_the_better_test_accuracy_of_two_activations():
+    assert TWO.printed(better=True) == pytest.approx((82, 82, 82))
+
+
+def test_one_trial_prints_any_of_them():
+    found = TWO.printed(trials=1)
+    assert found.mean == pytest.approx((80 + 82 + 60) / 3, abs=0.5)
+    assert (found.low, found.high) == pytest.approx((60, 82))
+
+
+def test_two_trials_by_hand():
+    """The worst of three is drawn twice in one of nine cases, the best at least once in five."""
+    found = TWO.printed(trials=2)
+    assert found.mean == pytest.approx((5 * 80 + 3 * 82 + 60) / 9, abs=0.5)
+
+
+def test_a_number_lies_in_the_band_or_not():
+    assert Printed(81.0, 80.0, 82.0).has(80.0)
+    assert not Printed(81.0, 80.0, 82.0).has(82.1)
+
+
+def test_the_expected_best_grows_to_the_best():
+    found = expected_best([0.7, 0.9, 0.8])
+    assert found[0] == pytest.approx(0.8)
+    assert found == sorted(found)
+    assert found[-1] < 0.9
+
+
+def test_it_comes_back_from_json():
+    assert Replay.from_json(TWO.to_json()) == TWO
+
+
+def test_packaged_replays_are_whole():
+    for key, found in replays().items():
+        assert found.key == key
+        assert len(found.trials) > 100
