@@ -12,7 +12,7 @@ from graphsct.distributed.norm import GlobalBatchNorm
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
-CONFIG = TrainConfig(epochs=8, checkpoint_every=3)
+CONFIG = TrainConfig(epochs=8, checkpoint_every=3, warm_up=6)
 MODELS = {
     "pooled": dict(model="gcn", control="pooled", conv_dropout=0.3),
     "normed": dict(model="gcnii", control="gated", normed=True),
