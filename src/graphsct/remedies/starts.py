@@ -111,8 +111,7 @@ STARTS = (
         "starts",
         "Goyal et al., 2017",
         "https://arxiv.org/abs/1706.02677",
-        "Small first steps do not throw the weights out of their start, where the loss changes "
-        "rapidly.",
+        "Small first steps keep the network from changing too rapidly early in training.",
         "TrainConfig(warm_up=20)",
         {},
         Number("warm_up", (20, 50)),
