@@ -212,4 +212,6 @@ def test_what_cannot_be_penalised_is_refused(name):
     linear = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
     with pytest.raises(ModelError, match=r"Linear\.forward has no edge_index"):
         add_feature_loss(linear, linear, name, 0.1)
+    with pytest.raises(ModelError, match="no loss 'rank', did you mean"):
+        add_feature_loss(linear, linear, "rank", 0.1)
     assert not isinstance(GCN(3, 8, 2, num_layers=2, **{name: 0.0}).penalty, FeatureLoss)

@@ -139,7 +139,7 @@ def add_feature_loss(
     for conv in ends:
         if "edge_index" not in inspect.signature(conv.forward).parameters:
             raise ModelError(
-                f"{name} needs the graph, but {type(conv).__name__}.forward has no edge_index"
+                f"{name} is for convolutions, but {type(conv).__name__}.forward has no edge_index"
             )
     loss = FeatureLoss(name, weight, getattr(model, "penalty", None))
     for conv, hook in zip(ends, (loss.keep_first, loss.keep_last), strict=True):
