@@ -58,7 +58,8 @@ class Adam:
         self._step = torch.tensor(float(steps))
         self._do = Program(Arena(self._step))
         self._do(self._step.add_, 1)
-        rates = {chosen["lr"]: self._rate(configs[run]) for run, chosen in enumerate(settings)}
+        paces = {chosen["lr"]: run for run, chosen in enumerate(settings)}
+        rates = {pace: self._rate(configs[run]) for pace, run in paces.items()}
         groups: dict[tuple[Any, float], list[dict[str, Tensor]]] = {}
         for group, run, piece in weights.pieces(together=alike):
             chosen = settings[run]

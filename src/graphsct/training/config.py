@@ -77,7 +77,8 @@ class TrainConfig(Config):
             everything has the precision of the features
         batch_size: the most graphs of a list in one training step, 32 by default; a single graph
             is trained as a whole
-        warm_up: number of epochs in which the learning rate grows linearly to its full value
+        warm_up: number of epochs in which the learning rate grows linearly to its full value; see
+            :meth:`rate`
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -115,7 +116,8 @@ class TrainConfig(Config):
             pick(PRECISIONS, self.precision, "precision", TrainingError)
 
     def rate(self, epoch: int) -> float:
-        """The learning rate in an epoch, counted from 1.
+        r"""The learning rate in an epoch, counted from 1: ``learning_rate`` times
+        :math:`\min(1, \text{epoch} / \text{warm\_up})`.
 
         Example:
             >>> [TrainConfig(learning_rate=1.0, warm_up=4).rate(epoch) for epoch in (1, 2, 4, 5)]
