@@ -20,7 +20,7 @@ ARROWS = {
     "graph": set(),
     "smoothness": {"graph"},
     "geometry": {"graph"},
-    "nn": {"graph"},
+    "nn": {"graph", "smoothness"},
     "datasets": {"graph"},
     "engine": {"graph", "nn", "datasets"},
     "training": {"graph", "nn", "datasets", "engine"},

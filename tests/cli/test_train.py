@@ -326,6 +326,15 @@ def test_what_cannot_be_watched_leaves_no_folder(out, tmp_path, registry):
     assert run(*line).exit_code == 0
 
 
+def test_a_warm_up_is_kept_with_the_result(out):
+    result = run("--data", "demo", *FAST, "--warm-up", 4, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert json.loads((out / "results.json").read_text())["train"]["warm_up"] == 4
+    refused = run("--data", "demo", *FAST, "--warm-up", -1, "--out", out)
+    assert refused.exit_code == 1
+    assert "-1, expected at least 0" in refused.stderr
+
+
 def write_graphs(folder, graphs):
     """The text layout of TUDatasets: nodes and graphs are numbered from 1."""
     folder.mkdir()

@@ -12,7 +12,7 @@ from graphsct.distributed.norm import GlobalBatchNorm
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 
-CONFIG = TrainConfig(epochs=8, checkpoint_every=3)
+CONFIG = TrainConfig(epochs=8, checkpoint_every=3, warm_up=6)
 MODELS = {
     "pooled": dict(model="gcn", control="pooled", conv_dropout=0.3),
     "normed": dict(model="gcnii", control="gated", normed=True),
@@ -152,6 +152,7 @@ def test_norms_of_pyg_are_over_all_processes_too(alone, tmp_path):
         (nn.GCN(20, 4, 3, 2, norm="PairNorm"), "PairNorm would normalise over the nodes of one"),
         (nn.GCN(20, 8, 3, 2, edge_dropout=0.5), "edge_dropout is 0.5.*in one process"),
         (nn.GCN(20, 8, 3, 2, message_dropout=0.5), "message_dropout is 0.5.*in one process"),
+        (nn.GCN(20, 8, 3, 2, rank_loss=0.5), "rank_loss is 0.5.*in one process"),
         (nn.GCN(20, 8, 3, 2, residual="gradient_gating"), "gradient_gating.*in one process"),
     ],
 )

@@ -1,4 +1,4 @@
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,10 +8,18 @@ from torch.testing import assert_close
 from graphsct.engine.adam import Adam
 from graphsct.engine.weights import Weights
 from graphsct.nn import GCN
+from graphsct.training import TrainConfig
 
-ALIKE = [SimpleNamespace(learning_rate=0.05, conv_weight_decay=0.1, dense_weight_decay=0.02)] * 2
-OTHER = SimpleNamespace(learning_rate=0.01, conv_weight_decay=0.0, dense_weight_decay=0.3)
-CONFIGS = {"alike": ALIKE, "different": [ALIKE[0], OTHER]}
+ALIKE = [TrainConfig(learning_rate=0.05, conv_weight_decay=0.1, dense_weight_decay=0.02)] * 2
+OTHER = TrainConfig(learning_rate=0.01, conv_weight_decay=0.0, dense_weight_decay=0.3)
+WARM = [replace(ALIKE[0], warm_up=3)] * 2
+CONFIGS = {
+    "alike": ALIKE,
+    "different": [ALIKE[0], OTHER],
+    "warm": WARM,
+    "one warm": [ALIKE[0], WARM[0]],
+    "both warm": [replace(OTHER, warm_up=4), WARM[0]],
+}
 
 
 def models():
@@ -44,6 +52,8 @@ def test_steps_are_those_of_torch(name):
             found = weights.read("grad", run)
             for key, parameter in model.named_parameters():
                 parameter.grad = found[key]
+            for group in optimizer.param_groups:
+                group["lr"] = configs[run].rate(step + 1)
             optimizer.step()
         adam.step()
     assert adam.steps == 5
@@ -53,17 +63,18 @@ def test_steps_are_those_of_torch(name):
             assert_close(found[key], value, msg=lambda m, key=key: f"{key}: {m}")
 
 
-def test_it_goes_on_after_as_many_steps():
+@pytest.mark.parametrize("configs", [ALIKE, WARM], ids=["alike", "warm"])
+def test_it_goes_on_after_as_many_steps(configs):
     weights, given = Weights(models()), models()
-    adam, again = Adam(weights, ALIKE, 0), Weights(given)
-    for step in range(3):
+    adam, again = Adam(weights, configs, 0), Weights(given)
+    for step in range(2):
         gradients(weights, step)
         adam.step()
     for part, flat in again.flat.items():
         flat.copy_(weights.flat[part])
-    late, restored = Adam(again, ALIKE, adam.steps), Adam(again, ALIKE, 0)
+    late, restored = Adam(again, configs, adam.steps), Adam(again, configs, 0)
     restored.restore(adam.steps)
-    assert restored.steps == late.steps == 3
+    assert restored.steps == late.steps == 2
     adam.step()
     late.step()
     assert torch.equal(weights.flat["value"], again.flat["value"])

@@ -2,7 +2,7 @@ import torch
 from torch.testing import assert_close
 
 from graphsct.nn import GCN
-from graphsct.nn.drops import drop_messages, drop_nodes
+from graphsct.nn.drops import drop_messages, drop_nodes, without_drops
 
 
 def test_nodes_are_dropped_as_a_whole_and_the_others_scaled():
@@ -28,6 +28,8 @@ def test_messages_lose_entries_of_their_own(graph, dense, x):
 def test_without_training_nothing_is_lost(graph):
     assert drop_messages(graph, 0.5, training=False) is graph
     assert drop_messages(graph, 0.0, training=True) is graph
+    noisy = drop_messages(graph, 0.5, training=True)
+    assert without_drops(noisy) is without_drops(graph) is graph
 
 
 def test_messages_are_differentiable(graph, x):

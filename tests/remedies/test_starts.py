@@ -68,6 +68,13 @@ def test_the_decay_of_convolutions_is_a_setting_of_training():
     assert (changed.conv_weight_decay, changed.dense_weight_decay) == (0.0, 0.2)
 
 
+def test_the_warm_up_is_a_setting_of_training():
+    remedy = REMEDIES["warm_up"]
+    model, changed = remedy.configure(ModelConfig(), TrainConfig(learning_rate=0.1), 50)
+    assert (model, changed) == (ModelConfig(), TrainConfig(learning_rate=0.1, warm_up=50))
+    assert remedy.configure(ModelConfig(), TrainConfig())[1].rate(5) == 0.01 * 5 / 20
+
+
 def test_weights_that_cannot_start_so_are_named():
     with pytest.raises(ModelError, match="GCN has no convolution with a square matrix"):
         REMEDIES["identity"].apply(pyg.GCN(3, 8, 2, 2))

@@ -70,9 +70,34 @@ def test_they_do_so_for_other_targets_and_metrics(data, kind, metric, runs):
 
 
 def begin(kind, data, own, seeds, case=CASES[4]):
-    configs = [replace(CONFIG, seed=seed) for seed in seeds]
+    configs = [replace(CONFIG, seed=seed, warm_up=6) for seed in seeds]
     models = [build(data, case) for _ in seeds]
     return kind(models, [own] * len(models), configs), models
+
+
+def test_they_warm_up_alike_with_several_runs_at_once(data, own):
+    """One run without it, one that is over it before the last epoch, one that is not."""
+    case = {**CASES[1], "dropout": 0.0, "conv_dropout": 0.0}
+    configs = [replace(CONFIG, warm_up=epochs) for epochs in (0, 5, 40)]
+    engine, autograd = (
+        kind([build(data, case) for _ in configs], [own] * 3, configs)
+        for kind in (EngineBackend, Autograd)
+    )
+    for _ in range(15):
+        found = engine.descend()
+        torch.testing.assert_close(found, autograd.descend(), rtol=1e-10, atol=1e-10)
+    assert found[0] < found[1] < found[2]
+
+
+@pytest.mark.parametrize("kind", [EngineBackend, Autograd])
+def test_the_first_steps_are_as_long_as_the_schedule_says(data, own, kind):
+    """The first step of Adam has the length of the learning rate in each weight."""
+    config = replace(CONFIG, warm_up=4, conv_weight_decay=0.0, dense_weight_decay=0.0)
+    model = build(data, CASES[0])
+    backend, before = kind([model], [own], [config]), model.output.bias.detach().clone()
+    backend.descend()
+    step = (backend.current(0)["output.bias"] - before).abs()
+    torch.testing.assert_close(step, torch.full_like(step, 0.01 / 4), rtol=1e-4, atol=0)
 
 
 BACKENDS = pytest.mark.parametrize("kind", [EngineBackend, Autograd])

@@ -54,8 +54,9 @@ def half_done(data, folder, epoch=17, **settings):
 
 @pytest.mark.parametrize("model", ["gcn", "gcnii", "egnn"])
 @pytest.mark.parametrize("select", ["val_loss", "val_score"])
-def test_resuming_is_bit_for_bit(data, tmp_path, model, select):
-    config = TrainConfig(epochs=40, checkpoint_every=5, select=select, patience=10)
+@pytest.mark.parametrize("warm_up", [0, 12])
+def test_resuming_is_bit_for_bit(data, tmp_path, model, select, warm_up):
+    config = TrainConfig(epochs=40, checkpoint_every=5, select=select, patience=10, warm_up=warm_up)
     whole = build(model=model)
     expected = fit(whole, data, config)
     with pytest.raises(StopError):

@@ -16,7 +16,7 @@ from graphsct.training import ModelConfig, TrainConfig, run_seeds
     [
         TrainConfig(),
         TrainConfig(epochs=7, select="val_score", learning_rate=1e-3, seed=2**63 - 1),
-        TrainConfig(metric="roc_auc", batch_size=16),
+        TrainConfig(metric="roc_auc", batch_size=16, warm_up=20),
         ModelConfig(),
         ModelConfig(model="gcnii", control="gated", alpha=0.2, theta=1.0, depth=8),
     ],
@@ -29,6 +29,11 @@ def test_json_there_and_back(config):
 def test_settings_left_out_keep_their_defaults():
     assert TrainConfig.from_json('{"patience": 9}') == TrainConfig(patience=9)
     assert TrainConfig.from_json('{"learning_rate": 1}').learning_rate == 1.0
+
+
+def test_files_of_runs_without_a_warm_up_are_those_of_earlier_versions():
+    assert "warm_up" not in TrainConfig().to_dict()
+    assert TrainConfig(warm_up=5).to_dict()["warm_up"] == 5
 
 
 def test_configs_are_frozen():
@@ -47,6 +52,8 @@ def test_configs_are_frozen():
         ('{"epochs": 0}', "epochs is 0, expected at least 1"),
         ('{"patience": -1}', "patience is -1, expected at least 1"),
         ('{"batch_size": 0}', "batch_size is 0, expected at least 1"),
+        ('{"warm_up": -1}', "warm_up is -1, expected at least 0"),
+        ('{"warm_up": 2.5}', "warm_up is 2.5, expected a whole number"),
         ('{"checkpoint_every": 0}', "checkpoint_every is 0, expected at least 1"),
         ('{"learning_rate": 0}', "learning_rate is 0.0, expected a number above 0"),
         ('{"learning_rate": NaN}', "learning_rate is nan"),

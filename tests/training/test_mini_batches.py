@@ -129,7 +129,7 @@ def test_a_killed_run_continues_bit_for_bit(graphs, make, tmp_path):
         if epoch.epoch == 6:
             raise KilledError
 
-    config = replace(CONFIG, epochs=10, checkpoint_every=4)
+    config = replace(CONFIG, epochs=10, checkpoint_every=4, warm_up=9)
     whole = make()
     expected = fit(whole, graphs, config)
     with pytest.raises(KilledError):
@@ -149,6 +149,19 @@ def test_runs_do_not_depend_on_those_beside_them(graphs, make):
     alone = [fit(make(), graphs, config) for config in configs]
     assert [run.history for run in both] == [run.history for run in alone]
     assert both[0].history != both[1].history
+
+
+def test_all_steps_of_an_epoch_have_one_learning_rate(own):
+    run = MiniBatchRun(gcn(), own, replace(CONFIG, warm_up=2))
+    rates = []
+    run.optimizer.register_step_pre_hook(
+        lambda optimizer, *call: rates.append(optimizer.param_groups[0]["lr"])
+    )
+    for _ in range(3):
+        run.descend()
+    batches = len(rates) // 3
+    assert batches > 1
+    assert rates == [0.01] * batches + [0.02] * 2 * batches
 
 
 def test_another_batch_size_is_another_run(graphs):

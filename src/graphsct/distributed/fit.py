@@ -17,6 +17,7 @@ from graphsct.distributed.collectives import device, lead, lead_tensors, rank
 from graphsct.distributed.norm import make_global
 from graphsct.distributed.part import Part
 from graphsct.errors import ModelError, TrainingError
+from graphsct.nn.feature_losses import FEATURE_LOSSES
 from graphsct.nn.model import Model
 from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
 from graphsct.training.config import TrainConfig
@@ -63,6 +64,12 @@ def fit(
             raise ModelError(
                 f"{name} is {rate!r}, but no process has all edges to draw from; use {name}=0.0, "
                 "or train in one process"
+            )
+    for name in FEATURE_LOSSES:
+        if weight := getattr(model, name):
+            raise ModelError(
+                f"{name} is {weight!r}, but no process has the features of all nodes; use "
+                f"{name}=0.0, or train in one process"
             )
     if model.residual == "gradient_gating":
         raise ModelError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -22,7 +22,14 @@ class Settings(Protocol):
 
     @property
     def learning_rate(self) -> float:
-        """Of all weights."""
+        """Of all weights, after the warm-up."""
+
+    @property
+    def warm_up(self) -> int:
+        """Number of epochs in which the learning rate grows."""
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate in an epoch, counted from 1."""
 
     @property
     def conv_weight_decay(self) -> float:
@@ -48,18 +55,28 @@ class Adam:
     def __init__(self, weights: Weights, configs: Sequence[Settings], steps: int) -> None:
         settings = [_settings(config) for config in configs]
         alike = all(chosen == settings[0] for chosen in settings)
-        groups: dict[tuple[float, float], list[dict[str, Tensor]]] = {}
-        for group, run, piece in weights.pieces(together=alike):
-            chosen = settings[run]
-            groups.setdefault((chosen["lr"], chosen[group]), []).append(piece)
         self._step = torch.tensor(float(steps))
         self._do = Program(Arena(self._step))
         self._do(self._step.add_, 1)
+        paces = {chosen["lr"]: run for run, chosen in enumerate(settings)}
+        rates = {pace: self._rate(configs[run]) for pace, run in paces.items()}
+        groups: dict[tuple[Any, float], list[dict[str, Tensor]]] = {}
+        for group, run, piece in weights.pieces(together=alike):
+            chosen = settings[run]
+            groups.setdefault((chosen["lr"], chosen[group]), []).append(piece)
         for (rate, decay), pieces in groups.items():
             parts = ([piece[part] for piece in pieces] for part in _PARTS)
             step = [self._step] * len(pieces)
             kernel = torch._fused_adam_
-            self._do(kernel, *parts, [], step, lr=rate, weight_decay=decay, **_SETTINGS)
+            self._do(kernel, *parts, [], step, lr=rates[rate], weight_decay=decay, **_SETTINGS)
+
+    def _rate(self, config: Settings) -> float | Tensor:
+        """The learning rate; a tensor that is set before each step if there is a warm-up."""
+        if not config.warm_up:
+            return config.learning_rate
+        rate = torch.zeros((), dtype=torch.float64)
+        self._do(lambda: rate.fill_(config.rate(self.steps)))
+        return rate
 
     @property
     def steps(self) -> int:
@@ -75,7 +92,8 @@ class Adam:
         self._step.fill_(steps)
 
 
-def _settings(config: Settings) -> dict[str, float]:
-    """The learning rate, and the weight decay of each group."""
+def _settings(config: Settings) -> dict[str, Any]:
+    """What tells learning rates apart, and the weight decay of each group."""
     conv, dense = config.conv_weight_decay, config.dense_weight_decay
-    return {"lr": config.learning_rate, "conv": conv, "dense": dense, "activation": 0.0}
+    rate = config.learning_rate, config.warm_up
+    return {"lr": rate, "conv": conv, "dense": dense, "activation": 0.0}

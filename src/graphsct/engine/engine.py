@@ -78,7 +78,7 @@ class Engine:
         graph: the graph
         y: targets; shape: ``(n,)`` or ``(n, t)``
         splits: of each run
-        configs: of each run; they may differ in learning rate, weight decay and seed
+        configs: of each run; they may differ in learning rate, warm-up, weight decay and seed
         generators: of each run, from which dropout is seeded in each epoch
         kind: the kind of the targets
         measure: computes the metric from scores and targets; defaults to the accuracy of classes

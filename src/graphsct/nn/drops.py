@@ -8,7 +8,7 @@ from torch import Tensor
 from graphsct.graph import Graph
 from graphsct.nn.dropout import dropout
 
-__all__ = ["drop_messages", "drop_nodes"]
+__all__ = ["drop_messages", "drop_nodes", "without_drops"]
 
 
 def drop_nodes(x: Tensor, p: float, training: bool) -> Tensor:
@@ -49,12 +49,17 @@ def drop_messages(graph: Graph, p: float, training: bool) -> Graph:
     return _DroppedMessages(graph, p)
 
 
+def without_drops(graph: Graph) -> Graph:
+    """The graph that :func:`drop_messages` was given; any other graph is returned unchanged."""
+    return graph.whole if isinstance(graph, _DroppedMessages) else graph
+
+
 class _DroppedMessages(Graph):
     """A graph that loses messages, others in each product."""
 
     def __init__(self, graph: Graph, p: float) -> None:
         self.__dict__.update(graph.__dict__)
-        self._rate = p
+        self.whole, self._rate = graph, p
 
     def propagate(self, x: Tensor) -> Tensor:
         """One step of message passing without the messages that are lost."""

@@ -22,6 +22,7 @@ from graphsct.nn.connections import make_connections
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import Kind, drop_edges
 from graphsct.nn.drops import drop_messages, drop_nodes
+from graphsct.nn.feature_losses import add_feature_loss
 from graphsct.nn.jumping import Jumping
 from graphsct.nn.linear import Linear, dropout
 from graphsct.nn.norms import make_norm
@@ -44,7 +45,8 @@ class Model(torch.nn.Module):
     ``residual``, :math:`\mathbf H^{l-1}` is added to :math:`\mathbf H^l`, or layers are connected
     in another way; with ``jumping``, the output layer sees the features of all layers, and with
     ``readout`` one row for each graph; ``edge_dropout``, ``node_dropout`` and ``message_dropout``
-    leave out edges, nodes and messages in training.
+    leave out edges, nodes and messages in training, and ``dirichlet_loss`` and ``rank_loss`` add a
+    :class:`~graphsct.nn.feature_losses.FeatureLoss` to the :meth:`penalty`.
 
     A subclass that is decorated with :func:`register` can be trained, searched and diagnosed by its
     ``name``. Its constructor takes ``in_channels``, ``hidden_channels``, ``out_channels`` and
@@ -72,6 +74,9 @@ class Model(torch.nn.Module):
         node_dropout: rate at which nodes are left out before every convolution (DropNode)
         message_dropout: rate at which entries of messages are left out (DropMessage)
         readout: ``mean``, ``sum`` or ``max``: scores of graphs instead of nodes
+        dirichlet_loss: weight of a penalty if the Dirichlet energy falls from the first to the last
+            convolution
+        rank_loss: weight of a penalty if the effective rank falls
     """
 
     #: The name in settings and commands, such as ``gcn``.
@@ -85,6 +90,8 @@ class Model(torch.nn.Module):
     # Attributes of a model only if they are set, so that runs of earlier versions can be resumed.
     node_dropout: float = 0.0
     message_dropout: float = 0.0
+    dirichlet_loss: float = 0.0
+    rank_loss: float = 0.0
 
     @classmethod
     def search_space(cls, control: str | None) -> Space:
@@ -174,6 +181,8 @@ class Model(torch.nn.Module):
         node_dropout: float = 0.0,
         message_dropout: float = 0.0,
         readout: str | None = None,
+        dirichlet_loss: float = 0.0,
+        rank_loss: float = 0.0,
         **unknown: Any,
     ) -> None:
         super().__init__()
@@ -214,6 +223,9 @@ class Model(torch.nn.Module):
         )
         if isinstance(self.activations[0], SReLU):  # the energetic network shifts after convolving
             self.activations[0] = torch.nn.ReLU()
+        for name, weight in (("dirichlet_loss", dirichlet_loss), ("rank_loss", rank_loss)):
+            if weight != 0:
+                add_feature_loss(self, self.convs, name, weight)
 
     @property
     def num_layers(self) -> int:

@@ -26,6 +26,7 @@ __all__ = [
     "NormalizedConv",
     "ResidualConv",
     "change_convolutions",
+    "find_hidden",
     "hidden_widths",
     "outputs_of",
 ]
@@ -144,7 +145,7 @@ def change_convolutions(
         make: the changed convolution, from a convolution and the width of its output
         hidden: leave the output layer as it is
     """
-    found = _find(model, outputs_of(model, data) if hidden else None)
+    found = find_hidden(model, data) if hidden else _find(model, None)
     weight = next(model.parameters())
     replace_parts(model, {conv: make(conv, width).to(weight) for conv, width in found.items()})
 
@@ -156,7 +157,17 @@ def hidden_widths(model: torch.nn.Module, data: Any) -> list[int]:
         model: any model
         data: the data it is made for, or none
     """
-    return list(_find(model, outputs_of(model, data)).values())
+    return list(find_hidden(model, data).values())
+
+
+def find_hidden(model: torch.nn.Module, data: Any) -> dict[torch.nn.Module, int]:
+    """The hidden convolutions of a model in order, with the widths of their outputs.
+
+    Args:
+        model: any model
+        data: the data it is made for, or none
+    """
+    return _find(model, outputs_of(model, data))
 
 
 def _find(model: torch.nn.Module, num_outputs: int | None) -> dict[torch.nn.Module, int]:

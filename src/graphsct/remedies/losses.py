@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
+import torch
+
+from graphsct.nn.feature_losses import add_feature_loss
+from graphsct.nn.model import Model
+from graphsct.remedies.convolutions import find_hidden
 from graphsct.remedies.remedy import Number, Remedy
 
 __all__ = ["LOSSES"]
+
+
+def _penalize(model: torch.nn.Module, data: Any, weight: float, *, name: str) -> None:
+    """Add a penalty on the features of the hidden convolutions."""
+    convs = model.convs if isinstance(model, Model) else find_hidden(model, data)
+    add_feature_loss(model, convs, name, weight)
+
+
+_WEIGHTS = (0.1, 0.01)
 
 LOSSES = (
     Remedy(
@@ -20,5 +37,31 @@ LOSSES = (
         Number("c_max", (1.0, 0.5)),
         reason="its penalty belongs to convolutions of its own",
         bases=("gcn",),
+    ),
+    Remedy(
+        "dirichlet_loss",
+        "penalty on a falling Dirichlet energy",
+        "losses",
+        "In the spirit of Zhou et al., 2021",
+        "https://arxiv.org/abs/2107.02392",
+        "Features of the last layer that are penalised for less energy than the first layer's do "
+        "not become smooth.",
+        "GCN(..., dirichlet_loss=0.1)",
+        {},
+        Number("dirichlet_loss", _WEIGHTS),
+        change=partial(_penalize, name="dirichlet_loss"),
+    ),
+    Remedy(
+        "rank_loss",
+        "penalty on a falling rank",
+        "losses",
+        "In the spirit of Roth and Liebig, 2023",
+        "https://arxiv.org/abs/2308.16800",
+        "Features of the last layer that are penalised for a lower effective rank than the first "
+        "layer's do not become multiples of one vector.",
+        "GCN(..., rank_loss=0.1)",
+        {},
+        Number("rank_loss", _WEIGHTS),
+        change=partial(_penalize, name="rank_loss"),
     ),
 )

@@ -17,7 +17,7 @@ __all__ = ["FAMILIES", "Change", "Number", "Remedy"]
 
 #: The families of remedies, by what they change.
 FAMILIES = {
-    "starts": "the weights, at the start or by their decay",
+    "starts": "the weights, at the start, by their decay or in the first epochs",
     "norms": "the features before each activation",
     "connections": "the features that a layer gets",
     "drops": "what is left out in training",

@@ -1,4 +1,4 @@
-"""Remedies that change the weights: how they start, and whether they decay."""
+"""Remedies that change the weights: how they start, decay, and learn in the first epochs."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ def _convolutions(model: torch.nn.Module) -> list[torch.nn.Module]:
             raise ModelError(f"the start of {model.title} is part of the model")
     return list(model.convs)
 
+
+_OF_TRAINING = "it is a setting of training"
 
 STARTS = (
     Remedy(
@@ -101,6 +103,18 @@ STARTS = (
         "which decay shrinks.",
         "TrainConfig(conv_weight_decay=0.0)",
         {"conv_weight_decay": 0.0},
-        reason="it is a setting of training",
+        reason=_OF_TRAINING,
+    ),
+    Remedy(
+        "warm_up",
+        "warm-up of the learning rate",
+        "starts",
+        "Goyal et al., 2017",
+        "https://arxiv.org/abs/1706.02677",
+        "Small first steps keep the network from changing too rapidly early in training.",
+        "TrainConfig(warm_up=20)",
+        {},
+        Number("warm_up", (20, 50)),
+        reason=_OF_TRAINING,
     ),
 )

@@ -30,7 +30,7 @@ class AutogradRun:
     def __init__(
         self, model: Any, data: TrainingData, config: TrainConfig, masks: Masks | None = None
     ) -> None:
-        self.model, self.data = model, data
+        self.model, self.data, self.config, self.epoch = model, data, config, 0
         self.optimizer = torch.optim.Adam(param_groups(model, config), lr=config.learning_rate)
         self.best: dict[str, Tensor] = {}
         self.train, self.val = (mask.nonzero()[:, 0] for mask in (data.train, data.val))
@@ -43,6 +43,13 @@ class AutogradRun:
 
     def descend(self) -> Tensor:
         """Train for one epoch, and return the loss before each step, on average."""
+        self.epoch += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.rate(self.epoch)
+        return self.steps()
+
+    def steps(self) -> Tensor:
+        """Make the steps of an epoch, and return the loss before each, on average."""
         return self.step(self.train)
 
     def step(self, rows: Tensor) -> Tensor:
@@ -102,6 +109,8 @@ class AutogradRun:
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{k}": v for k, v in moments.items()}
         tensors |= {f"scaler.{k}": torch.tensor(v) for k, v in self._scaler.state_dict().items()}
+        if self.config.warm_up:
+            tensors["epoch"] = torch.tensor(self.epoch)
         return tensors | {"random": self._masks.generator.get_state()} | self._random.state()
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
@@ -120,6 +129,8 @@ class AutogradRun:
         self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
         if "scaler" in parts:
             self._scaler.load_state_dict({k: v.item() for k, v in parts["scaler"].items()})
+        if "epoch" in tensors:
+            self.epoch = int(tensors["epoch"])
         self._masks.generator.set_state(tensors["random"])
         self._random.restore(tensors)
 

@@ -38,7 +38,7 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric", "precision", "batch_size")
+_IF_GIVEN = ("options", "metric", "precision", "batch_size", "warm_up")
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -77,6 +77,8 @@ class TrainConfig(Config):
             everything has the precision of the features
         batch_size: the most graphs of a list in one training step, 32 by default; a single graph
             is trained as a whole
+        warm_up: number of epochs in which the learning rate grows linearly to its full value; see
+            :meth:`rate`
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -95,12 +97,14 @@ class TrainConfig(Config):
     metric: str | None = None
     precision: str | None = None
     batch_size: int | None = None
+    warm_up: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("epochs", "patience", "checkpoint_every"):
             check(self, name, getattr(self, name) >= 1, "at least 1")
         check(self, "batch_size", self.batch_size is None or self.batch_size >= 1, "at least 1")
+        check(self, "warm_up", self.warm_up >= 0, "at least 0")
         check(self, "learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
         for name in ("conv_weight_decay", "dense_weight_decay"):
             check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")
@@ -110,6 +114,16 @@ class TrainConfig(Config):
             pick(METRICS, self.metric, "metric")
         if self.precision is not None:
             pick(PRECISIONS, self.precision, "precision", TrainingError)
+
+    def rate(self, epoch: int) -> float:
+        r"""The learning rate in an epoch, counted from 1: ``learning_rate`` times
+        :math:`\min(1, \text{epoch} / \text{warm\_up})`.
+
+        Example:
+            >>> [TrainConfig(learning_rate=1.0, warm_up=4).rate(epoch) for epoch in (1, 2, 4, 5)]
+            [0.25, 0.5, 1.0, 1.0]
+        """
+        return self.learning_rate * min(1, epoch / max(1, self.warm_up))
 
 
 def check_select(config: Any) -> None:

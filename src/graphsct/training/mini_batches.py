@@ -41,8 +41,8 @@ class MiniBatchRun(AutogradRun):
         self._batches = -(-len(self.train) // (config.batch_size or BATCH_SIZE))
         self.data.check_scores(self.evaluate())
 
-    def descend(self) -> Tensor:
-        """Train for one epoch, and return the loss before each step, as a mean over graphs."""
+    def steps(self) -> Tensor:
+        """Make a step for each batch, and return the loss before each, as a mean over graphs."""
         order = torch.randperm(len(self.train), generator=self._order)
         batches = self.train[order.to(self.train.device)].tensor_split(self._batches)
         losses = [len(batch) * self.step(batch) for batch in batches]
