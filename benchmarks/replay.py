@@ -18,6 +18,7 @@ from graphsct.errors import DivergedError
 from graphsct.files import write_json
 from graphsct.paper.cell import Key
 from graphsct.paper.keys import base_of, control_of
+from graphsct.paper.paper import find_table
 from graphsct.paper.replay import TRIALS, Replay, ReplayTrial
 from graphsct.search.space import configs, space
 from graphsct.search.task import Task
@@ -42,11 +43,21 @@ def keys() -> list[Key]:
     return found
 
 
+def paper_grid(model: str) -> dict[str, tuple[float, ...]]:
+    """The values that the paper's search tries, by the names of our settings."""
+    own = [cell for cell in find_table("grid").cells if cell.model in (None, model)]
+    renamed = {"alpha": "c_min"} if model == "egnn" else {}
+    return {renamed.get(str(cell.quantity), str(cell.quantity)): cell.values for cell in own}
+
+
 def draw(key: Key, number: int) -> dict[str, Any]:
-    """The settings of a trial, drawn at random."""
-    task = Task(*key, select="val_loss")
-    choices = random.Random(f"{key.name} {number}")
-    return {name: choices.choice(these) for name, these in space(task).items()}
+    """The settings of a trial, drawn at random from the paper's grid and what it leaves open."""
+    choices = {**space(Task(*key, select="val_loss"))}
+    for name, values in paper_grid(key.model).items():
+        if name in choices:
+            choices[name] = tuple(value for value in choices[name] if value in values)
+    chance = random.Random(f"{key.name} {number}")
+    return {name: chance.choice(these) for name, these in choices.items()}
 
 
 def train(key: Key, numbers: range) -> list[dict[str, Any]]:

@@ -24,18 +24,34 @@ TASKS = [
 ]
 
 
-def test_it_is_the_papers_grid():
+def test_it_is_the_papers_grid_and_what_others_publish():
     choices = space(Task("cora", "gcnii", None, 16))
     tenths = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    decays = (0, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
-    assert choices["learning_rate"] == (1e-4, 1e-3, 1e-2)
+    decays = (0, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
+    assert choices["learning_rate"] == (1e-4, 1e-3, 3e-3, 5e-3, 1e-2)
     assert choices["conv_weight_decay"] == choices["dense_weight_decay"] == decays
-    assert choices["dropout"] == choices["alpha"] == choices["theta"] == tenths
-    assert choices["hidden"] == (16, 32, 64, 128)
+    assert choices["dropout"] == choices["alpha"] == tenths
+    assert choices["theta"] == (*tenths, 1.0, 1.5)
+    assert choices["hidden"] == (16, 32, 64, 128, 256)
     assert choices["activation"] == ("relu", "leaky_relu")
     assert choices["negative_slope"] == (0.01, 0.1, 0.3)
     assert choices["depth"] == (16,)
     assert space(Task("cora", "egnn", None, 2))["c_max"] == (0.5, 1.0, 1.5, 2.0)
+
+
+@pytest.mark.parametrize("model", ["gcn", "gcnii", "egnn"])
+def test_known_settings_are_tried_exactly(model):
+    task = Task("cora", model, "gated", 16)
+    choices = space(task)
+    for known, tried in zip(MODELS[model].known_settings, first_choices(task), strict=True):
+        assert {name: value for name, value in known.items() if name in choices}.items() <= (
+            tried.items()
+        )
+
+
+def test_patience_counts_late_in_a_search():
+    task = Task("demo", "gcn", None, 2)
+    assert configs(task, first_choices(task)[0], **LIMITS)[1].least_epochs == 200
 
 
 def test_what_a_task_says_is_not_searched():

@@ -72,3 +72,12 @@ def test_state_goes_on_where_it_was():
     second.restore(first.state())
     assert feed(first, LOSS[3:], ACCURACY[3:]) == feed(second, LOSS[3:], ACCURACY[3:])
     assert first.state() == second.state()
+
+
+def test_patience_does_not_count_in_the_first_epochs():
+    for least, epochs in ((0, 3), (4, 6)):
+        selection = Selection("val_loss", patience=2, least=least)
+        losses = iter((0.5, *[0.9] * 9))
+        while not selection.stopped:
+            selection.update(torch.tensor(next(losses)), torch.tensor(0.5))
+        assert (selection.epoch, int(selection.best_epoch)) == (epochs, 1)

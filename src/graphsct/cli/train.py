@@ -96,6 +96,7 @@ def train(
     more: Annotated[list[str] | None, options.more(_MODEL)] = None,
     epochs: Annotated[int | None, option("At most.", _TRAIN, "1500")] = None,
     patience: Annotated[int | None, option("In epochs.", _TRAIN, "100")] = None,
+    least_epochs: Annotated[int | None, option("Before patience counts.", _TRAIN, "0")] = None,
     learning_rate: Annotated[float | None, option("Of Adam.", _TRAIN, "0.01")] = None,
     warm_up: Annotated[int | None, option("Epochs to the full rate.", _TRAIN, "0")] = None,
     conv_weight_decay: Annotated[float | None, option("Of convolutions.", _TRAIN, "0")] = None,

@@ -57,6 +57,14 @@ class EnergeticGNN(Model):
         | dict(hidden=64, c_max=1.0, c_min=0.2, share=0.5, offset=-10.0, theta=0.5, normalize=True)
         | change
         for change in (
+            # As published for Cora up to 16 layers and beyond, for PubMed likewise, and Physics.
+            dict(learning_rate=0.005, conv_weight_decay=0.0),
+            dict(learning_rate=0.005, conv_weight_decay=0.0, c_min=0.15, share=2 / 3),
+            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.12, share=1.0),
+            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.11, share=1.0),
+            dict(learning_rate=0.005, conv_weight_decay=0.0, c_min=0.12, share=5 / 6, offset=-5.0)
+            | dict(dense_weight_decay=5e-5),
+            # Found by searches.
             {},
             dict(normalize=False),
             dict(offset=-1.0),
@@ -73,8 +81,8 @@ class EnergeticGNN(Model):
         return {
             "activation": ("srelu",) if control is None else ("srelu", "relu", "leaky_relu"),
             "c_max": (0.5, 1.0, 1.5, 2.0),
-            "c_min": TENTHS,
-            "share": (0.25, 0.5, 0.75),
+            "c_min": tuple(sorted((*TENTHS, 0.11, 0.12, 0.15))),
+            "share": (0.25, 0.5, 2 / 3, 0.75, 5 / 6, 1.0),
             "offset": (-10.0, -5.0, -1.0),
         }
 

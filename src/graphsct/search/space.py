@@ -17,7 +17,10 @@ from graphsct.training.config import OF_ACTIVATION, ModelConfig, TrainConfig
 
 __all__ = ["chosen_in", "configs", "few_shapes", "first_choices", "in_effect", "space"]
 
-_DECAYS = (0.0, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
+# The paper's grid, and what the authors of GCN, GCNII and EGNN use.
+_RATES = (1e-4, 1e-3, 3e-3, 5e-3, 1e-2)
+_LEAST_EPOCHS = 200
+_DECAYS = (0.0, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
 _TRAIN = ("learning_rate", "conv_weight_decay", "dense_weight_decay")
 # Settings in which runs of one shape may differ, and settings that have few choices.
 _FEW = {*_TRAIN, "dropout", "drop_convs", "normalize"}
@@ -49,10 +52,14 @@ def space(task: Task) -> Space:
         shared["normalize"] = (False, True)
     of_control = {} if task.control is None else CONTROLS[task.control].search_space
     choices = (
-        {"learning_rate": (1e-4, 1e-3, 1e-2)}
+        {"learning_rate": _RATES}
         | shared
         | own
-        | {name: these for name, these in of_control.items() if name in model.options()}
+        | {
+            name: these
+            for name, these in of_control.items()
+            if name in model.options() and name not in own
+        }
     )
     fixed = task.options | ({} if task.depth is None else {"depth": task.depth})
     return choices | {name: (fixed[name],) for name in choices if name in fixed}
@@ -95,6 +102,7 @@ def configs(
     train = TrainConfig(
         epochs=epochs,
         patience=patience,
+        least_epochs=_LEAST_EPOCHS,
         select=task.select,
         metric=task.metric,
         seed=seed,

@@ -21,8 +21,8 @@ from graphsct.training.selection import Criterion
 
 __all__ = ["WIDTHS", "Found", "Task"]
 
-#: Numbers of channels of the paper's grid.
-WIDTHS = (16, 32, 64, 128)
+#: Numbers of channels: those of the paper's grid, and 256, which GCNII's authors use.
+WIDTHS = (16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric", "precision", "batch_size", "warm_up")
+_IF_GIVEN = ("options", "metric", "precision", "batch_size", "warm_up", "least_epochs")
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -79,6 +79,8 @@ class TrainConfig(Config):
             is trained as a whole
         warm_up: number of epochs in which the learning rate grows linearly to its full value; see
             :meth:`rate`
+        least_epochs: first epochs, in which patience does not count yet; with a small learning rate
+            a deep network may not improve for as long
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -98,13 +100,15 @@ class TrainConfig(Config):
     precision: str | None = None
     batch_size: int | None = None
     warm_up: int = 0
+    least_epochs: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("epochs", "patience", "checkpoint_every"):
             check(self, name, getattr(self, name) >= 1, "at least 1")
         check(self, "batch_size", self.batch_size is None or self.batch_size >= 1, "at least 1")
-        check(self, "warm_up", self.warm_up >= 0, "at least 0")
+        for name in ("warm_up", "least_epochs"):
+            check(self, name, getattr(self, name) >= 0, "at least 0")
         check(self, "learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
         for name in ("conv_weight_decay", "dense_weight_decay"):
             check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")

@@ -50,7 +50,8 @@ class Runner:
     Args:
         models: models of equal shape for the engine, any models for other backends
         data: one per model
-        configs: one per model, with the same ``epochs``, ``patience`` and ``metric``
+        configs: one per model, with the same ``epochs``, ``patience``, ``least_epochs`` and
+            ``metric``
         backend: the backend; defaults to the fastest one that fits
 
     Example:
@@ -92,7 +93,13 @@ class Runner:
         )
         rules = [config.select for config in configs]
         larger = data[0].objective.metric.larger
-        self._selection = Selection(rules, configs[0].patience, (len(models),), larger=larger)
+        self._selection = Selection(
+            rules,
+            configs[0].patience,
+            (len(models),),
+            least=configs[0].least_epochs,
+            larger=larger,
+        )
 
     @property
     def epoch(self) -> int:

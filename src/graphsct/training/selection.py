@@ -93,11 +93,12 @@ class Selection:
     By ``val_loss`` an epoch is better if its validation loss is smaller, or the same with a better
     score. By ``val_score`` it is better if its score is better, or the same with a smaller loss.
     Among epochs that are equal in both, the first is selected. A run stops when its best epoch, by
-    both criteria, is ``patience`` epochs ago.
+    both criteria, is ``patience`` epochs ago, or these first epochs are if they are later.
 
     Args:
         select: ``val_loss`` or ``val_score``, one for all runs or one for each
         patience: number of epochs
+        least: first epochs, in which patience does not count yet
         shape: ``()`` for one run, ``(k,)`` for k runs
         larger: whether larger scores are better
 
@@ -115,12 +116,13 @@ class Selection:
         patience: int,
         shape: tuple[int, ...] = (),
         *,
+        least: int = 0,
         larger: bool = True,
     ) -> None:
         rules = [select] if isinstance(select, str) else select
         self.by_loss = torch.tensor([rule == "val_loss" for rule in rules]).expand(shape or 1)
         self.by_loss = self.by_loss.view(shape)
-        self.patience = patience
+        self.patience, self.least = patience, least
         self.larger = larger
         self.epoch = 0
         self.best_epoch = torch.zeros(shape, dtype=torch.long)
@@ -146,7 +148,7 @@ class Selection:
     @property
     def stopped(self) -> Tensor:
         """Marks the runs whose patience is over."""
-        return self.epoch - self.best_epoch >= self.patience
+        return self.epoch - self.best_epoch.clamp_min(self.least) >= self.patience
 
     def keep(self, runs: Tensor) -> None:
         """Continue with these of the k runs only; shape: ``(k,)`` of bool, or their numbers."""

@@ -36,7 +36,8 @@ def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
     hooks = [
         (path, name) for path, part in model.named_modules() for name in _HOOKS if vars(part)[name]
     ]
-    limits = config.epochs, config.patience, config.checkpoint_every, config.metric
+    names = ("epochs", "patience", "least_epochs", "checkpoint_every", "metric")
+    limits = tuple(getattr(config, name) for name in names)
     # A run without dropout would draw random numbers for it beside one with it.
     dropped = tuple(name for name in DIFFERING if vars(model).get(name, 0) != 0)
     return tuple(parts), tuple(settings), tuple(weights), tuple(hooks), limits, dropped
