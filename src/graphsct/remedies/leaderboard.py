@@ -115,8 +115,7 @@ def _read(folder: Path, key: BoardKey, seeds: int, epochs: int) -> BoardCell | N
 def _outcome(cell: BoardCell) -> str:
     if cell.failure is not None:
         return f"{cell.key.remedy}, {cell.key.depth} layers: {cell.failure}"
-    shown = cell.measure.show([run.test_score for run in cell.runs if run.select == "val_score"])
-    return f"{cell.key.remedy}, {cell.key.depth} layers: {shown}"
+    return f"{cell.key.remedy}, {cell.key.depth} layers: {cell.show()}"
 
 
 class _Training:
