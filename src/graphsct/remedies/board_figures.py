@@ -15,7 +15,7 @@ __all__ = ["depth_plots"]
 # Of Okabe and Ito's palette, those that stand out on white and on black; marks say the same.
 _COLOURS = ("#DD6510", "#3B8FD4", "#009E73", "#CC79A7", "#B8960C")
 _MARKS = ("circle", "square", "diamond", "cross", "triangle-up")
-_SHARES = ((0.6, 1.0), (0.31, 0.53), (0.0, 0.22))  # of the height, from the top
+_SHARES = ((0.6, 1.0), (0.3, 0.5), (0.0, 0.2))  # of the height, from the top
 
 Lines = dict[str, list[BoardCell]]
 
@@ -64,19 +64,15 @@ def _panels(lines: Lines) -> Iterator[Figure]:
         for number, name in enumerate(lines)
     }
     metric = next(cell.measure.heading for own in lines.values() for cell in own)
-    scores = [_scores(own, styles[name]) for name, own in lines.items() if own]
-    yield _panel(
-        [trace for pair in scores for trace in pair], {"title": {"text": f"test {metric}"}}
-    )
+    scores = [trace for name, own in lines.items() for trace in _scores(own, styles[name])]
+    yield _panel(f"test {metric}", scores, {})
     for title, of in _MEASURES.items():
         traces = [_measure(own, styles[name], of) for name, own in lines.items()]
-        yield _panel(
-            traces, log_axis(y for t in traces for y in t["y"]) | {"title": {"text": title}}
-        )
+        yield _panel(title, traces, log_axis(y for trace in traces for y in trace["y"]))
 
 
-def _panel(traces: list[Figure], axis: Figure) -> Figure:
-    return {"data": traces, "layout": {"yaxis": axis}}
+def _panel(title: str, traces: list[Figure], axis: Figure) -> Figure:
+    return {"data": traces, "layout": {"title": title, "yaxis": axis}}
 
 
 def _scores(cells: Sequence[BoardCell], style: _Style) -> tuple[Figure, Figure]:
@@ -106,7 +102,7 @@ def _measure(cells: Sequence[BoardCell], style: _Style, of: Callable[[BoardCell]
 
 _MEASURES: dict[str, Callable[[BoardCell], float]] = {
     "effective rank": lambda cell: cell.layers[-1].effective_rank,
-    "energy": lambda cell: cell.layers[-1].normalized_dirichlet_energy,
+    "normalized Dirichlet energy": lambda cell: cell.layers[-1].normalized_dirichlet_energy,
 }
 
 
@@ -120,11 +116,12 @@ def _line(
 
 def _stacked(panels: Sequence[Figure]) -> Figure:
     """Panels above each other, with one axis of depths and one legend."""
-    traces, axes = list[Figure](), dict[str, Figure]()
+    traces, axes, titles = list[Figure](), dict[str, Figure](), list[Figure]()
     for number, (panel, share) in enumerate(zip(panels, _SHARES, strict=True), 1):
         name = "" if number == 1 else str(number)
         traces += [{**trace, "yaxis": f"y{name}"} for trace in panel["data"]]
         axes[f"yaxis{name}"] = {**panel["layout"]["yaxis"], "domain": share}
+        titles.append(_title(panel["layout"]["title"], share[1]))
     depths = sorted({int(depth) for trace in traces for depth in trace["x"]})
     axes["xaxis"] = {
         "type": "category",
@@ -134,4 +131,11 @@ def _stacked(panels: Sequence[Figure]) -> Figure:
         "anchor": f"y{len(panels)}",
     }
     shown = sum(trace.get("showlegend", True) for trace in traces)
-    return {"data": traces, "layout": layout(560 + 22 * shown, **axes)}
+    whole = layout(540 + 22 * shown, annotations=titles, **axes)
+    return {"data": traces, "layout": whole | {"legend": {**whole["legend"], "y": 1.08}}}
+
+
+def _title(text: str, height: float) -> Figure:
+    """The title of a panel, above its left end."""
+    place = {"xref": "paper", "yref": "paper", "x": 0, "y": height}
+    return {"text": text, **place, "xanchor": "left", "yanchor": "bottom", "showarrow": False}

@@ -120,25 +120,29 @@ def _title(key: BoardKey) -> str:
 def _depth(own: Sequence[Board]) -> BoardFinding:
     lines, everywhere = [], None
     for board in own:
-        if not (depths := _depths(board, DEEP)):
+        found = {depth: survivors(board, depth) for depth in _depths(board, DEEP)}
+        if not found:
             continue
-        (kept, count), costs = survivors(board, depths[-1]), relative_costs(board)
-        shown = [f"{_title(c.key)} {c.mean:.1f}{_multiple(costs.get(c.key))}" for c in kept]
-        lines.append(
-            f"{_place(board[0].key)}, {depths[-1]} layers: {len(kept)} of {count}. "
-            f"{_list(shown, 5)}".strip()
-        )
-        names = [_title(cell.key) for cell in kept]
+        counts = [f"{len(kept)} of {count} at {depth}" for depth, (kept, count) in found.items()]
+        depth = max((depth for depth, (kept, _) in found.items() if kept), default=0)
+        shown = _survived(board, found[depth][0], depth) if depth else ""
+        lines.append(f"{_place(board[0].key)}: {', '.join(counts)} layers.{shown}")
+        names = [_title(cell.key) for cell in found[max(found)][0]]
         everywhere = [name for name in names if everywhere is None or name in everywhere]
     answer = "Not known yet: no cell is that deep"
     if everywhere is not None:
-        answer = _list(everywhere) if everywhere else "Nothing on all data sets"
+        answer = _list(everywhere) if everywhere else "Nothing to the greatest depth on all data"
     rule = (
-        f"Remedies that lose at most {NEAR:g} points between their own best depth and the greatest "
-        f"one that was run, {DEEP} layers or more. In brackets: the time of an epoch over that "
-        "without a remedy."
+        f"Remedies of {DEEP} or more layers that lose at most {NEAR:g} points against their own "
+        "best depth. In brackets: the time of an epoch over that without a remedy."
     )
     return BoardFinding("What survives depth, and at what cost?", answer, rule, tuple(lines))
+
+
+def _survived(board: Board, kept: Sequence[BoardCell], depth: int) -> str:
+    costs = relative_costs(board)
+    shown = [f"{_title(c.key)} {c.mean:.1f}{_multiple(costs.get(c.key))}" for c in kept]
+    return f" At {depth}: {_list(shown, 5)}."
 
 
 def _multiple(cost: float | None) -> str:

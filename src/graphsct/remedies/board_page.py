@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -89,5 +90,16 @@ def _describe(cell: BoardCell) -> dict[str, Any]:
         "title": f"{data}, {model}, {depth} layers, {REMEDIES[remedy].title}",
         "command": cell.command,
         "failure": cell.failure,
-        "json": cell.to_json(indent=1),
+        "json": _json(cell),
     }
+
+
+def _json(cell: BoardCell) -> str:
+    """The cell with a line for each of its values, and for each run, setting and layer."""
+    lines = []
+    for name, value in cell.to_dict().items():
+        text = json.dumps(value)
+        if isinstance(value, list):
+            text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+        lines.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}"
