@@ -31,10 +31,10 @@ def test_the_stored_tables_are_complete():
         assert all(10 < score < 90 for own in table.scores.values() for score in own.values())
 
 
-def test_a_score_holds_if_ours_is_at_most_two_points_below():
+def test_a_score_holds_if_ours_is_within_two_points():
     gcnii = by_title(CELLS)["GCNII"]
     assert gcnii.both == pytest.approx({2: 82 - 82.2, 16: 81 - 84.6, 32: 91 - 85.4})
-    assert gcnii.holds == [2, 32]
+    assert gcnii.holds == [2]
     assert by_title(CELLS)["GCN + DropEdge"].both == {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphsct.plotting.interactive import GREY, Drawn, Figure, curve, layout, log_axis, share_scales
 from graphsct.remedies import FAMILIES, REMEDIES
@@ -43,8 +43,8 @@ def depth_plots(cells: Sequence[BoardCell]) -> list[Drawn]:
         if names:
             panels = list(_panels({name: by_remedy[name] for name in ["none", *names]}))
             found.append((f"Remedies that change {changes}", panels))
-    for panels in zip(*(panels for _, panels in found), strict=True):
-        share_scales(panels)
+    for neighbours in zip(*(panels for _, panels in found), strict=True):
+        share_scales(neighbours)
     label = "Test score, effective rank and Dirichlet energy by depth; scores are in the table"
     return [Drawn(title, _stacked(panels), f"{title}. {label}") for title, panels in found]
 
@@ -107,7 +107,7 @@ _MEASURES: dict[str, Callable[[BoardCell], float]] = {
 
 
 def _line(
-    cells: Sequence[BoardCell], values: Sequence[float | None], style: _Style, **more: object
+    cells: Sequence[BoardCell], values: Sequence[float | None], style: _Style, **more: Any
 ) -> Figure:
     depths = [str(cell.key.depth) for cell in cells]
     more = {"legendgroup": style.title, **more}
@@ -116,7 +116,7 @@ def _line(
 
 def _stacked(panels: Sequence[Figure]) -> Figure:
     """Panels above each other, with one axis of depths and one legend."""
-    traces, axes, titles = list[Figure](), dict[str, Figure](), list[Figure]()
+    traces, axes, titles = list[Figure](), dict[str, Any](), list[Figure]()
     for number, (panel, share) in enumerate(zip(panels, _SHARES, strict=True), 1):
         name = "" if number == 1 else str(number)
         traces += [{**trace, "yaxis": f"y{name}"} for trace in panel["data"]]

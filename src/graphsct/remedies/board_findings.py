@@ -251,17 +251,18 @@ def _others(cells: Sequence[BoardCell]) -> list[BoardFinding]:
     for title in dict.fromkeys(each.table.title for each in found):
         own = [each for each in found if each.table.title == title]
         unlike = f" (ours {own[0].table.unlike})" if own[0].table.unlike else ""
-        shown = [f"{each.data} {len(each.holds)} of {len(each.both)}" for each in own]
-        gaps = {(gap, each.data, depth) for each in own for depth, gap in each.both.items()}
-        gap, data, depth = min(gaps)
-        worst = (
-            f". Furthest below: {-gap:.1f} points ({data}, {depth} layers)" if gap < -NEAR else ""
-        )
-        lines.append(f"{title}{unlike}: {', '.join(shown)}{worst}")
+        gaps = [(gap, each.data, depth) for each in own for depth, gap in each.both.items()]
+        holds = sum(len(each.holds) for each in own)
+        shown = [
+            f"ours is up to {abs(gap):.1f} points {word} ({data}, {depth} layers)"
+            for word, (gap, data, depth) in (("above", max(gaps)), ("below", min(gaps)))
+            if (gap if word == "above" else -gap) > NEAR
+        ]
+        lines.append("; ".join([f"{title}{unlike}: {holds} of {len(gaps)}", *shown]))
     holds, both = (sum(len(getattr(each, name)) for each in found) for name in ("holds", "both"))
     rule = (
-        f"A published score holds if our mean is at most {NEAR:g} points below it. Ours have the "
-        "rules of this page, not the published settings."
+        f"A published score holds if our mean is within {NEAR:g} points of it. Ours have the rules "
+        "of this page, not the published settings."
     )
     question, answer = "Do published scores by depth hold?", f"{holds} of {both} do"
     return [BoardFinding(question, answer, rule, tuple(lines))]

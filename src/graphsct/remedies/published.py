@@ -70,8 +70,8 @@ class PublishedScores:
 
     @property
     def holds(self) -> list[int]:
-        """Depths at which ours is not below the published score, or by no more than 2 points."""
-        return [depth for depth, difference in self.both.items() if difference >= -NEAR]
+        """Depths at which ours differs from the published score by no more than 2 points."""
+        return [depth for depth, difference in self.both.items() if abs(difference) <= NEAR]
 
 
 @cache
