@@ -46,7 +46,9 @@ def test_compare_runs_cells_and_report_shows_them(tmp_path):
     assert max(map(len, found.stdout.splitlines())) <= 80
     again = run(*compare, "--json")
     assert again.stderr == ""
-    names = [(cell["depth"], cell["remedy"]) for cell in json.loads(again.stdout)["cells"]]
+    found = json.loads(again.stdout)["cells"]
+    assert [len(cell["layers"]) for cell in found] == [2, 2, 3, 3]
+    names = [(cell["depth"], cell["remedy"]) for cell in found]
     assert names == [(2, "none"), (2, "residual"), (3, "none"), (3, "residual")]
     shown = run("report", cells, "--out", page)
     assert shown.stdout.strip() == str(page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -150,6 +151,7 @@ def compare(
     """
     import torch
 
+    from graphsct.diagnosis import diagnose
     from graphsct.errors import ExperimentError
     from graphsct.names import pick
     from graphsct.remedies import REMEDIES
@@ -170,6 +172,7 @@ def compare(
         model=name,
         seeds=seeds,
         epochs=epochs or EPOCHS,
+        inspect=partial(diagnose, rival=False, influence=False, reach=False),
         say=lambda line: typer.echo(line, err=True),
     )
     if as_json:

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from graphsct.diagnosis.measure import LayerReport
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
 from graphsct.records import Record
 from graphsct.remedies.budget import BudgetSetting
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Run
+
+if TYPE_CHECKING:
+    from graphsct.diagnosis.measure import LayerReport
 
 __all__ = ["BoardCell", "BoardKey", "BoardLayer", "BoardRun", "TriedSetting"]
 
@@ -155,7 +157,8 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
         chosen: the one that validation chose, ``None`` if all diverged
         runs: two per seed, one for each rule that selects the epoch
         backend: the backend that computed the epochs
-        layers: measures of the model of the first seed at the epoch of the best validation metric
+        layers: measures of the model of the first seed at the epoch of the best validation metric,
+            if it was inspected
         failure: why there are no runs, if the weights diverged
         command: command that runs the cell again
         versions: versions of the software
