@@ -75,6 +75,12 @@ def test_gains_are_counted_by_depth():
     assert line.endswith("At 32: GCNII +62.0; PairNorm +49.0; residual connections +40.0.")
 
 
+def test_metrics_that_are_not_in_percent_have_more_digits():
+    cells = [cell(n, m, 2, metric="r2") for n, m in (("none", 0.5), ("gcnii", 0.75))]
+    (line,) = by_question(cells)["What is better than no remedy?"].lines
+    assert line.endswith("At 2: GCNII +0.250.")
+
+
 def test_what_hurts_and_what_is_not_better_than_fewer_layers():
     found = by_question(CELLS)
     assert found["What hurts a shallow model?"].lines == ("cora, gcn, 2 layers: PairNorm -10.0",)

@@ -57,3 +57,6 @@ def test_a_cell_is_shown_as_it_is_stored():
 def test_a_browser_shows_all_of_it(path, browser, width, dark):
     browser.open(path, width=width, dark=dark)
     assert browser.messages() == []
+    assert browser.fetched() == []
+    assert browser.overflow() <= 0
+    assert browser.too_pale() == []

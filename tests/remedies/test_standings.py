@@ -98,7 +98,7 @@ def test_the_narrow_table_fits_a_terminal():
         "mean_subtraction",
         "41.4 ± 1.1",
         "initial_residual",
-        "+5.2",
+        "+5.25",
         "0.000",
         "yes",
     ]

@@ -113,6 +113,11 @@ def _numbers(depths: Iterable[int]) -> str:
     return ", ".join(map(str, depths))
 
 
+def _number(value: float, cell: BoardCell, sign: str = "") -> str:
+    """A score of a cell, or a difference of scores, in the unit in which they are shown."""
+    return f"{value:{sign}.{1 if cell.measure.percent else 3}f}"
+
+
 def _title(key: BoardKey) -> str:
     return REMEDIES[key.remedy].title
 
@@ -141,7 +146,7 @@ def _depth(own: Sequence[Board]) -> BoardFinding:
 
 def _survived(board: Board, kept: Sequence[BoardCell], depth: int) -> str:
     costs = relative_costs(board)
-    shown = [f"{_title(c.key)} {c.mean:.1f}{_multiple(costs.get(c.key))}" for c in kept]
+    shown = [f"{_title(c.key)} {_number(c.mean, c)}{_multiple(costs.get(c.key))}" for c in kept]
     return f" At {depth}: {_list(shown, 5)}."
 
 
@@ -166,7 +171,7 @@ def _by_depth(board: Iterable[Contest]) -> dict[int, list[Contest]]:
 def _by_gain(found: Iterable[Contest], verdict: str) -> list[str]:
     """The titles and gains of those with a verdict, the largest first."""
     own = sorted((c for c in found if c.verdict == verdict), key=lambda c: -abs(c.difference.mean))
-    return [f"{_title(c.cell.key)} {c.difference.mean:+.1f}" for c in own]
+    return [f"{_title(c.cell.key)} {_number(c.difference.mean, c.cell, '+')}" for c in own]
 
 
 def _gains(own: Sequence[Board]) -> BoardFinding:

@@ -16,7 +16,7 @@ from graphsct.remedies.board_cell import BoardCell
 
 __all__ = ["NEAR", "PublishedScores", "PublishedTable", "published", "published_table"]
 
-#: Points within which two scores agree.
+#: Points within which two scores agree; hundredths of a metric that is not in percent.
 NEAR = 2.0
 
 

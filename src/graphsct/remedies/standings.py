@@ -243,7 +243,7 @@ NARROW: tuple[Column[BestRow], ...] = (
     Column("best", "{best:s}", right=False),
     Column("test", "{score:s}"),
     Column("second", "{second:s}", right=False),
-    Column("gain", "{difference.mean:+.1f}"),
+    Column("gain", "{difference.mean:+.2f}"),
     Column("p", "{p:.3f}"),
     Column("differs", _differs, right=False),
 )
