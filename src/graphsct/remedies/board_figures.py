@@ -120,7 +120,11 @@ def _stacked(panels: Sequence[Figure]) -> Figure:
     for number, (panel, share) in enumerate(zip(panels, _SHARES, strict=True), 1):
         name = "" if number == 1 else str(number)
         traces += [{**trace, "yaxis": f"y{name}"} for trace in panel["data"]]
-        axes[f"yaxis{name}"] = {**panel["layout"]["yaxis"], "domain": share}
+        axes[f"yaxis{name}"] = {
+            **panel["layout"]["yaxis"],
+            "domain": share,
+            "tickfont": {"size": 11},
+        }
         titles.append(_title(panel["layout"]["title"], share[1]))
     depths = sorted({int(depth) for trace in traces for depth in trace["x"]})
     axes["xaxis"] = {

@@ -16,7 +16,7 @@ from graphsct.remedies.standings import boards
 __all__ = ["PACKAGED", "pack", "read_packed"]
 
 #: The cells that come with graphsct.
-PACKAGED = Path(__file__).with_name("results")
+PACKAGED = Path(__file__).with_name("cells")
 
 _SUFFIX = ".jsonl.gz"
 _DIGITS = 4  # a hundredth of a point of accuracy
