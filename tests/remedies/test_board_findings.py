@@ -88,7 +88,7 @@ def test_what_hurts_and_what_is_not_better_than_fewer_layers():
     assert fewer.answer == "1 of 3 at some depth"
     assert fewer.lines == (
         "cora, gcn: GCNII (at 16, 32)",
-        "Never better, on any of these data: residual connections; PairNorm",
+        "Not shown to be better at any depth: residual connections; PairNorm",
     )
 
 

@@ -223,7 +223,7 @@ def _fewer_layers(own: Sequence[Board]) -> BoardFinding:
         lines.append(f"{_place(board[0].cell.key)}: {_list(shown, 6) if shown else 'none'}")
     never = [title for title in names if title not in winners]
     if never:
-        lines.append(f"Never better, on any of these data: {_list(never, len(never))}")
+        lines.append(f"Not shown to be better at any depth: {_list(never, len(never))}")
     answer = f"{len(winners)} of {len(names)} at some depth" if names else "Not tested"
     rule = f"Better than “a shallower model”, which always has 2 or 4 layers. {_TEST}"
     return BoardFinding("What is better than fewer layers?", answer, rule, tuple(lines))
@@ -244,7 +244,10 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
                 f"({_title(most)}), median {median(at.values()):.1f} ×"
             )
     answer = f"{median(everything):.1f} × the time, on median" if everything else "Not measured"
-    rule = "Time of an epoch over that without a remedy, at the same depth."
+    rule = (
+        "Time of an epoch over that without a remedy, at the same depth. Each was measured once, so "
+        "other work on the machine may have changed single ones."
+    )
     return BoardFinding("What does a remedy cost?", answer, rule, tuple(lines))
 
 
