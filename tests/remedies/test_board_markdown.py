@@ -32,5 +32,5 @@ def test_data_without_published_scores_have_no_table_of_them():
 
 
 def test_the_page_of_the_documentation_is_up_to_date():
-    """``python benchmarks/leaderboard.py FOLDER`` writes it."""
+    """``graphsct remedies report --markdown docs/remedies.md`` writes it."""
     assert PAGE.read_text(encoding="utf-8") == markdown(read_packed())

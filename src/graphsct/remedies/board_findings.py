@@ -245,8 +245,8 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
             )
     answer = f"{median(everything):.1f} × the time, on median" if everything else "Not measured"
     rule = (
-        "Time of an epoch over that without a remedy, at the same depth. Each was measured once, so "
-        "other work on the machine may have changed single ones."
+        "Time of an epoch over that without a remedy, at the same depth. Each was measured once, "
+        "so other work on the machine may have changed single ones."
     )
     return BoardFinding("What does a remedy cost?", answer, rule, tuple(lines))
 
