@@ -42,7 +42,7 @@ def _parts(cells: Sequence[BoardCell]) -> Iterator[str]:
     yield "## Run a cell again"
     yield "Each cell is one command, which its entry on the page shows. For example:"
     yield f"```sh\n{cells[0].command}\n```"
-    yield "This writes the page `remedies.html`, with all cells, and scores, ranks and energies by depth:"
+    yield "This writes `remedies.html`, with all cells, and scores, ranks and energies by depth:"
     yield "```sh\ngraphsct remedies report\n```"
 
 
