@@ -19,11 +19,14 @@ __all__ = ["PACKAGED", "pack", "read_packed"]
 PACKAGED = Path(__file__).with_name("cells")
 
 _SUFFIX = ".jsonl.gz"
-_DIGITS = 4  # a hundredth of a point of accuracy
+_DIGITS = 3
+_SCORES = ("test_score", "val_score")  # with one digit more: a hundredth of a point
 
 
 def pack(cells: Sequence[BoardCell], folder: Path = PACKAGED) -> list[Path]:
-    """Write cells with numbers of four digits, one per line; the same cells give the same bytes.
+    """Write cells, one per line, with scores of four digits and all other numbers of three.
+
+    The same cells give the same bytes.
 
     Args:
         cells: the cells
@@ -59,10 +62,10 @@ def _read(path: Path) -> list[BoardCell]:
         ) from error
 
 
-def _short(value: Any) -> Any:
+def _short(value: Any, name: str = "") -> Any:
     """Plain values with fewer digits."""
     if isinstance(value, float):
-        return float(f"{value:.{_DIGITS}g}")
+        return float(f"{value:.{_DIGITS + (name in _SCORES)}g}")
     if isinstance(value, dict):
-        return {name: _short(inner) for name, inner in value.items()}
+        return {key: _short(inner, key) for key, inner in value.items()}
     return [_short(inner) for inner in value] if isinstance(value, list) else value
