@@ -4,6 +4,8 @@ from typer.testing import CliRunner
 
 from graphsct.cli import app
 from graphsct.remedies import REMEDIES
+from graphsct.remedies.board_markdown import markdown
+from graphsct.remedies.packed import read_packed
 
 
 def run(*arguments):
@@ -14,7 +16,7 @@ def test_list_names_every_remedy():
     found = run("list")
     assert found.exit_code == 0
     assert all(name in found.output for name in REMEDIES)
-    assert "edge_dropout 0.3 or 0.6" in found.output
+    assert max(map(len, found.output.splitlines())) <= 80
     listed = json.loads(run("list", "--json").output)["remedies"]
     assert [remedy["name"] for remedy in listed] == list(REMEDIES)
 
@@ -41,13 +43,25 @@ def test_compare_runs_cells_and_report_shows_them(tmp_path):
     assert found.exit_code == 0, found.stderr
     assert found.stderr.count(" -> ") == 4
     assert "residual" in found.stdout
+    assert max(map(len, found.stdout.splitlines())) <= 80
     again = run(*compare, "--json")
     assert again.stderr == ""
-    names = [(cell["depth"], cell["remedy"]) for cell in json.loads(again.stdout)["cells"]]
+    found = json.loads(again.stdout)["cells"]
+    assert [len(cell["layers"]) for cell in found] == [2, 2, 3, 3]
+    names = [(cell["depth"], cell["remedy"]) for cell in found]
     assert names == [(2, "none"), (2, "residual"), (3, "none"), (3, "residual")]
     shown = run("report", cells, "--out", page)
     assert shown.stdout.strip() == str(page)
     assert "demo, gcn" in page.read_text(encoding="utf-8")
+
+
+def test_report_shows_the_packaged_cells_and_writes_markdown(tmp_path):
+    page, text = tmp_path / "page.html", tmp_path / "page.md"
+    found = run("report", "--out", page, "--markdown", text)
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout.split() == [str(page), str(text)]
+    assert "cora, gcn, 2 layers, GCNII" in page.read_text(encoding="utf-8")
+    assert text.read_text(encoding="utf-8") == markdown(read_packed())
 
 
 def test_wrong_depths_and_empty_folders_are_one_line(tmp_path):

@@ -1,9 +1,12 @@
+import json
 import re
+from html import unescape
 
 import pytest
 from board import board_cell
+from markupsafe import escape
 
-from graphsct.remedies.board_page import depth_plots, page, write_leaderboard
+from graphsct.remedies.board_page import page, rules, write_leaderboard
 
 CELLS = [
     board_cell(name, [0.7 + 0.02 * depth, 0.72, 0.7 + 0.01 * place], depth)
@@ -16,22 +19,7 @@ CELLS.append(board_cell("dense", [], 2, chosen=None, failure="the <weights> dive
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     folder = tmp_path_factory.mktemp("board")
-    for cell in CELLS:
-        cell.write(folder / "cells")
-    return write_leaderboard(folder / "cells", folder / "page.html")
-
-
-def test_there_is_a_figure_for_each_family_that_was_run():
-    drawn = depth_plots(CELLS)
-    assert [len(each.figure["data"]) for each in drawn] == [4, 6, 4]
-    names = [trace["name"] for trace in drawn[1].figure["data"] if "name" in trace]
-    assert names == ["none", "residual connections", "GCNII"]
-    assert len({str(each.figure["layout"]["yaxis"]) for each in drawn}) == 1  # to be compared
-    band, line = drawn[0].figure["data"][2:]
-    assert line["x"] == ["2", "4", "8"]
-    assert band["x"] == ["2", "4", "8", "8", "4", "2"]
-    middle = [(high + low) / 2 for high, low in zip(band["y"], band["y"][::-1], strict=True)][:3]
-    assert middle == pytest.approx(line["y"])
+    return write_leaderboard(CELLS, folder / "page.html")
 
 
 def test_values_are_escaped_and_nothing_is_fetched(path):
@@ -51,7 +39,24 @@ def test_cells_that_were_not_run_say_so():
     assert "diverged</span>" in text
 
 
+def test_findings_come_first_and_rules_are_printed():
+    text = page(CELLS)
+    sections = re.findall(r'<section id="(\w+)"', text)
+    assert sections[:2] == ["findings", "best"]
+    assert set(sections) >= {"published", "rules", "depth", "scores", "cost", "cells"}
+    assert "What survives depth, and at what cost?" in text
+    assert all(escape(rule) in text for rule in rules(CELLS))
+
+
+def test_a_cell_is_shown_as_it_is_stored():
+    shown = re.findall(r'<pre tabindex="0">(.*?)</pre>', page(CELLS[:1]), flags=re.S)
+    assert [json.loads(unescape(text)) for text in shown] == [CELLS[0].to_dict()]
+
+
 @pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)])
 def test_a_browser_shows_all_of_it(path, browser, width, dark):
     browser.open(path, width=width, dark=dark)
     assert browser.messages() == []
+    assert browser.fetched() == []
+    assert browser.overflow() <= 0
+    assert browser.too_pale() == []

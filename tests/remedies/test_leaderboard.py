@@ -67,7 +67,7 @@ def test_other_models_get_the_remedy_itself(data, tmp_path):
 
 
 def test_the_layers_of_the_first_seed_are_measured(data, tmp_path):
-    (cell,) = compare(data, ["identity"], (3,), folder=tmp_path)
+    (cell,) = compare(data, ["identity"], (3,), folder=tmp_path, inspect=diagnose)
     model, train = REMEDIES["identity"].configure(
         base_model("gcn", 3, cell.chosen.dropout), cell.chosen.train(6)
     )
@@ -75,6 +75,7 @@ def test_the_layers_of_the_first_seed_are_measured(data, tmp_path):
     fit(first, data, replace(train, seed=0), progress=False)
     expected = diagnose(first, data, rival=False).layers
     assert len(cell.layers) == 3
+    assert compare(data, ["identity"], folder=tmp_path)[0].layers == ()
     for layer, report in zip(cell.layers, expected, strict=True):
         assert layer.smoothness == pytest.approx(report.quartiles[1], rel=1e-3)
         assert layer.effective_rank == pytest.approx(report.effective_rank, rel=1e-3)

@@ -1,8 +1,17 @@
+from dataclasses import replace
+
 import pytest
 from board import board_cell
 from scipy import stats
 
-from graphsct.remedies.standings import best_table, boards, cost_table, score_table
+from graphsct.remedies.standings import (
+    NARROW,
+    best_table,
+    boards,
+    cost_table,
+    relative_costs,
+    score_table,
+)
 
 GOOD, FAIR, POOR = [0.80, 0.84, 0.82, 0.85], [0.70, 0.73, 0.72, 0.74], [0.71, 0.72, 0.73, 0.70]
 CELLS = [
@@ -50,5 +59,46 @@ def test_scores_and_costs_by_depth():
     assert (found["residual connections"], found["DropEdge"]) == ("diverged", "not run")
     halved = score_table(own, "val_loss")
     assert texts(halved, "2 layers")[0] == "36.1 ± 0.9"
-    assert texts(cost_table(own), "2 layers")[0] == "12.5"
+    assert texts(cost_table(own), "2 layers")[0] == "12.5 ms"
     assert "by validation loss" in halved.title
+
+
+def test_scores_are_marked_where_they_differ_from_no_remedy():
+    own = boards(CELLS)["cora", "gcn"]
+    place = {row.title: number for number, row in enumerate(score_table(own, "val_score").rows)}
+
+    def kinds(select):
+        fields = score_table(own, select).fields()
+        return [
+            fields[place[title]][1].kind for title in ("residual connections", "PairNorm", "none")
+        ]
+
+    assert kinds("val_score") == ["better", "level", ""]
+    assert kinds("val_loss") == ["", "", ""]
+
+
+def test_costs_are_multiples_of_that_without_a_remedy():
+    slow = board_cell("residual", FAIR, seconds=0.02)
+    cells = [CELLS[0], slow, board_cell("residual", FAIR, 4)]
+    assert relative_costs(cells) == {slow.key: pytest.approx(1.6)}
+    found = dict(zip(texts(cost_table(cells), "remedy"), cost_table(cells).fields(), strict=True))
+    assert [field.text for field in found["residual connections"]][1:] == ["1.6 ×", "12.5 ms"]
+
+
+def test_the_narrow_table_fits_a_terminal():
+    names = ["mean_subtraction", "initial_residual"]
+    cells = [
+        board_cell(n, [s / 2 for s in scores], 64)
+        for n, scores in zip(names, (GOOD, FAIR), strict=True)
+    ]
+    table = replace(best_table(cells), columns=NARROW, notes=())
+    assert max(map(len, str(table).splitlines())) <= 80
+    assert [field.text for field in table.fields()[0]] == [
+        "64",
+        "mean_subtraction",
+        "41.4 ± 1.1",
+        "initial_residual",
+        "+5.25",
+        "0.000",
+        "yes",
+    ]

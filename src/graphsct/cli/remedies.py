@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +23,7 @@ app = typer.Typer(
         ("All remedies", "graphsct remedies list"),
         ("One of them, with the line to write", "graphsct remedies show pair_norm"),
         ("All of them on Cora", "graphsct remedies compare --data cora --depth 2,4,8"),
-        ("The results as a page", "graphsct remedies report results/remedies"),
+        ("The results as a page", "graphsct remedies report"),
     ),
 )
 
@@ -54,9 +56,8 @@ def list_(as_json: Json = False) -> None:
     columns: tuple[Column[Remedy], ...] = (
         Column("name", "{name:s}", right=False),
         Column("family", "{family:s}", right=False),
-        Column("number", _number, right=False),
         Column("fits", _fits, right=False),
-        Column("source", "{source:s}", right=False),
+        Column("source", lambda remedy: remedy.source.partition(";")[0], right=False),
     )
     notes = [f"{family}: change {what}" for family, what in FAMILIES.items()]
     notes.append(
@@ -150,12 +151,13 @@ def compare(
     """
     import torch
 
+    from graphsct.diagnosis import diagnose
     from graphsct.errors import ExperimentError
     from graphsct.names import pick
     from graphsct.remedies import REMEDIES
     from graphsct.remedies.budget import EPOCHS
     from graphsct.remedies.leaderboard import compare_remedies, fits
-    from graphsct.remedies.standings import best_table
+    from graphsct.remedies.standings import NARROW, best_table
 
     if threads is not None:
         torch.set_num_threads(threads)
@@ -170,12 +172,14 @@ def compare(
         model=name,
         seeds=seeds,
         epochs=epochs or EPOCHS,
+        inspect=partial(diagnose, rival=False, influence=False, reach=False),
         say=lambda line: typer.echo(line, err=True),
     )
     if as_json:
         print_json({"cells": [cell.to_dict() for cell in cells]})
     else:
-        print_table(best_table(cells))
+        title = f"Best remedy at each depth: {data}, {name}"
+        print_table(replace(best_table(cells), title=title, columns=NARROW))
 
 
 def _depths(text: str) -> list[int]:
@@ -189,18 +193,38 @@ def _depths(text: str) -> list[int]:
 
 @app.command(
     epilog=options.examples(
-        ("The page of finished cells", "graphsct remedies report results/remedies"),
-        ("Under another name", "graphsct remedies report results/remedies --out board.html"),
+        ("The cells that come with graphsct", "graphsct remedies report"),
+        ("Your own", "graphsct remedies report results/remedies --out board.html"),
+        ("Also as Markdown", "graphsct remedies report --markdown docs/remedies.md"),
     )
 )
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of 'graphsct remedies compare'.")] = _OUT,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Folder of 'graphsct remedies compare'.",
+            show_default="the cells that come with graphsct",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The page.")] = Path("remedies.html"),
+    markdown: Annotated[
+        Path | None, typer.Option(help="Also write the tables as Markdown.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write all cells of a folder as one HTML page that needs no network: the best remedy of each
-    data set and depth, scores by depth, and what an epoch costs.
+    """Write all cells as one HTML page that needs no network: findings in words, the best remedy of
+    each data set and depth, published scores beside ours, scores, ranks and energies by depth, and
+    the cost of an epoch.
     """
+    from graphsct.files import write_text
+    from graphsct.remedies import board_markdown
+    from graphsct.remedies.board_cell import BoardCell
     from graphsct.remedies.board_page import write_leaderboard
+    from graphsct.remedies.packed import read_packed
 
-    print_files([write_leaderboard(folder, out)], as_json)
+    cells = read_packed() if folder is None else BoardCell.read_all(folder)
+    written = [write_leaderboard(cells, out)]
+    if markdown is not None:
+        write_text(markdown, board_markdown.markdown(cells))
+        written.append(markdown)
+    print_files(written, as_json)

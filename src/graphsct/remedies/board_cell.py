@@ -6,15 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from graphsct.diagnosis.measure import LayerReport
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
 from graphsct.records import Record
 from graphsct.remedies.budget import BudgetSetting
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Run
+
+if TYPE_CHECKING:
+    from graphsct.diagnosis.measure import LayerReport
 
 __all__ = ["BoardCell", "BoardKey", "BoardLayer", "BoardRun", "TriedSetting"]
 
@@ -42,8 +45,16 @@ class BoardKey(NamedTuple):
             >>> BoardKey("cora", "pyg:GAT", 8, "pair_norm").name
             'cora-pyg_GAT-8-pair_norm'
         """
-        parts = (re.sub(r"[^\w.]+", "_", str(part)).strip("_") for part in self)
-        return "-".join(parts)
+        return _file_name(*self)
+
+    @property
+    def board(self) -> str:
+        """The name of the file of all cells with its data and model."""
+        return _file_name(self.data, self.model)
+
+
+def _file_name(*parts: object) -> str:
+    return "-".join(re.sub(r"[^\w.]+", "_", str(part)).strip("_") for part in parts)
 
 
 @dataclass(frozen=True)
@@ -146,7 +157,8 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
         chosen: the one that validation chose, ``None`` if all diverged
         runs: two per seed, one for each rule that selects the epoch
         backend: the backend that computed the epochs
-        layers: measures of the model of the first seed at the epoch of the best validation metric
+        layers: measures of the model of the first seed at the epoch of the best validation metric,
+            if it was inspected
         failure: why there are no runs, if the weights diverged
         command: command that runs the cell again
         versions: versions of the software
@@ -179,6 +191,15 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
     def scores(self, select: str = "val_score") -> list[float]:
         """Test scores in the unit in which they are shown, one per seed."""
         return [self.measure.scaled(r.test_score) for r in self.runs if r.select == select]
+
+    @property
+    def mean(self) -> float:
+        """Mean test score at the epoch of the best validation metric."""
+        return fmean(self.scores())
+
+    def show(self, select: str = "val_score") -> str:
+        """Mean ± standard deviation of the test scores."""
+        return self.measure.show([r.test_score for r in self.runs if r.select == select])
 
     def write(self, folder: Path) -> Path:
         """Write the cell under its name, atomically."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,28 +10,27 @@ from typing import Any
 from graphsct import __version__
 from graphsct.files import write_text
 from graphsct.pages import render
-from graphsct.plotting.interactive import GREY, Drawn, Figure, curve, layout, share_scales
-from graphsct.remedies import FAMILIES, REMEDIES
+from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.board_figures import depth_plots
+from graphsct.remedies.board_findings import board_findings
 from graphsct.remedies.budget import DECAYS, DROPOUTS, HIDDEN, LEARNING_RATES, PATIENCE
+from graphsct.remedies.published import published_table
 from graphsct.remedies.standings import best_table, boards, cost_table, score_table
-from graphsct.training.significance import interval
 
-__all__ = ["depth_plots", "page", "write_leaderboard"]
+__all__ = ["TITLE", "page", "rules", "write_leaderboard"]
 
-# Of Okabe and Ito's palette, those that stand out on white and on black; marks say the same.
-_COLOURS = ("#DD6510", "#3B8FD4", "#009E73", "#CC79A7", "#B8960C")
-_MARKS = ("circle", "square", "diamond", "cross", "triangle-up")
+TITLE = "Remedies against over-smoothing"
 
 
-def write_leaderboard(folder: Path, out: Path) -> Path:
-    """Write the page of all cells in a folder.
+def write_leaderboard(cells: Sequence[BoardCell], out: Path) -> Path:
+    """Write the page of some cells.
 
     Args:
-        folder: folder of the cells
+        cells: the cells
         out: the page
     """
-    write_text(out, page(BoardCell.read_all(folder)))
+    write_text(out, page(cells))
     return out
 
 
@@ -38,18 +38,12 @@ def page(cells: Sequence[BoardCell]) -> str:
     """The page of some cells."""
     return render(
         "leaderboard.html",
-        title="Remedies against over-smoothing",
+        title=TITLE,
         plots=True,
         version=__version__,
-        budget={
-            "hidden": HIDDEN,
-            "rates": LEARNING_RATES,
-            "dropouts": DROPOUTS,
-            "decays": DECAYS,
-            "patience": PATIENCE,
-        },
-        epochs=sorted({cell.epochs for cell in cells}),
-        seeds=sorted({cell.seeds for cell in cells}),
+        findings=board_findings(cells),
+        published=published_table(cells),
+        rules=rules(cells),
         best=best_table(cells),
         boards=[
             {
@@ -64,6 +58,31 @@ def page(cells: Sequence[BoardCell]) -> str:
     )
 
 
+def rules(cells: Sequence[BoardCell]) -> list[str]:
+    """The rules by which cells were run, one sentence or two each."""
+    rates, dropouts, decays, epochs, seeds = (
+        " or ".join(map(str, values))
+        for values in (
+            LEARNING_RATES,
+            DROPOUTS,
+            DECAYS,
+            sorted({cell.epochs for cell in cells}),
+            sorted({cell.seeds for cell in cells}),
+        )
+    )
+    return [
+        f"Models have width {HIDDEN}. Runs have at most {epochs} epochs and end {PATIENCE} epochs "
+        "after the best one.",
+        f"Eight settings are tried, each once: learning rate {rates}, dropout {dropouts}, and the "
+        f"two values of the remedy's own number. A remedy without one tries weight decay {decays}; "
+        f"all others have {DECAYS[0]}.",
+        f"The validation metric chooses the setting, which is then trained with {seeds} seeds. On "
+        "data with several splits, each seed has its own.",
+        "Each run is tested at two epochs: that of the best validation metric, and that of the "
+        "smallest validation loss.",
+    ]
+
+
 def _describe(cell: BoardCell) -> dict[str, Any]:
     data, model, depth, remedy = cell.key
     return {
@@ -71,68 +90,16 @@ def _describe(cell: BoardCell) -> dict[str, Any]:
         "title": f"{data}, {model}, {depth} layers, {REMEDIES[remedy].title}",
         "command": cell.command,
         "failure": cell.failure,
-        "json": cell.to_json(indent=1),
+        "json": _json(cell),
     }
 
 
-def depth_plots(cells: Sequence[BoardCell]) -> list[Drawn]:
-    """Test scores by depth with the model as it is, one figure per family of remedies.
-
-    Args:
-        cells: cells with one data set and model
-    """
-    by_remedy = {name: [cell for cell in cells if cell.key.remedy == name] for name in REMEDIES}
-    found = []
-    for family, changes in FAMILIES.items():
-        names = [name for name, own in by_remedy.items() if own and _of(name, family)]
-        if names:
-            figure = _figure({name: by_remedy[name] for name in ["none", *names]})
-            label = f"Test score by depth of remedies that change {changes}; numbers in the table"
-            found.append(Drawn(f"Remedies that change {changes}", figure, label))
-    share_scales([drawn.figure for drawn in found])
-    return found
-
-
-def _of(name: str, family: str) -> bool:
-    return REMEDIES[name].family == family and name != "none"
-
-
-def _figure(lines: dict[str, list[BoardCell]]) -> Figure:
-    traces: list[Figure] = []
-    first = next(cell for own in lines.values() for cell in own)
-    for number, (name, cells) in enumerate(lines.items()):
-        colour = GREY if name == "none" else _COLOURS[number % len(_COLOURS)]
-        mark = _MARKS[number // len(_COLOURS) % len(_MARKS)]
-        done = sorted((cell for cell in cells if cell.runs), key=lambda cell: cell.key.depth)
-        if done:
-            traces += [_band(done, colour), _curve(done, REMEDIES[name].title, colour, mark)]
-    depths = sorted({cell.key.depth for own in lines.values() for cell in own})
-    order = {"categoryorder": "array", "categoryarray": [str(depth) for depth in depths]}
-    axes: Figure = {
-        "xaxis": {"type": "category", **order, "title": {"text": "layers"}},
-        "yaxis": {"title": {"text": f"test {first.measure.heading}"}},
-    }
-    return {"data": traces, "layout": layout(300 + 22 * len(lines), **axes)}
-
-
-def _curve(cells: Sequence[BoardCell], title: str, colour: str, mark: str) -> Figure:
-    depths = [str(cell.key.depth) for cell in cells]
-    means = [sum(cell.scores()) / len(cell.scores()) for cell in cells]
-    return curve(depths, means, title, colour, mark=mark, hover="%{y:.1f}")
-
-
-def _band(cells: Sequence[BoardCell], colour: str) -> Figure:
-    """The 95% intervals of the means as an area; a single run has none."""
-    ends = [(str(cell.key.depth), interval(cell.scores())) for cell in cells]
-    known = [(depth, *found) for depth, found in ends if found is not None]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [depth for depth, *_ in (*known, *reversed(known))],
-        "y": [high for _, _, high in known] + [low for _, low, _ in reversed(known)],
-        "fill": "toself",
-        "fillcolor": f"{colour}2E",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+def _json(cell: BoardCell) -> str:
+    """The cell with a line for each of its values, and for each run, setting and layer."""
+    lines = []
+    for name, value in cell.to_dict().items():
+        text = json.dumps(value)
+        if isinstance(value, list):
+            text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+        lines.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}"

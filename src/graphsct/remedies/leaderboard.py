@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from graphsct.diagnosis.diagnose import diagnose
-from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.errors import DivergedError, ExperimentError
 from graphsct.nn.blueprint import get_model
 from graphsct.nn.model_file import is_model
@@ -27,7 +25,13 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
 from graphsct.training.seeds import build_seeds, split_of
 
-__all__ = ["compare_remedies", "fits"]
+if TYPE_CHECKING:
+    from graphsct.diagnosis.diagnosis import Diagnosis
+
+__all__ = ["Inspect", "compare_remedies", "fits"]
+
+#: ``inspect(model, data)`` looks into a trained model, as :func:`graphsct.diagnose` does.
+Inspect = Callable[[torch.nn.Module, Any], "Diagnosis"]
 
 
 def fits(remedy: Remedy, model: str) -> bool:
@@ -59,6 +63,7 @@ def compare_remedies(
     model: str = "gcn",
     seeds: int = 10,
     epochs: int = EPOCHS,
+    inspect: Inspect | None = None,
     say: Callable[[str], object] = print,
 ) -> list[BoardCell]:
     """Run cells of the leaderboard, by the rules of :mod:`graphsct.remedies.budget`.
@@ -76,6 +81,8 @@ def compare_remedies(
         seeds: number of seeds; on data with several splits, seed ``i`` uses split ``i`` modulo
             their number
         epochs: the most epochs of a run
+        inspect: looks into the model of the first seed, such as :func:`graphsct.diagnose`; without
+            it no layer is measured
         say: told about each cell
 
     Raises:
@@ -92,7 +99,7 @@ def compare_remedies(
             key = BoardKey(name, model, depth, remedy.name)
             cell = _read(folder, key, seeds, epochs)
             if cell is None:
-                cell = _Training(data, remedy, key, seeds, epochs).cell()
+                cell = _Training(data, remedy, key, seeds, epochs, inspect).cell()
                 say(f"{_outcome(cell)} -> {cell.write(folder)}")
             found.append(cell)
     return found
@@ -115,8 +122,7 @@ def _read(folder: Path, key: BoardKey, seeds: int, epochs: int) -> BoardCell | N
 def _outcome(cell: BoardCell) -> str:
     if cell.failure is not None:
         return f"{cell.key.remedy}, {cell.key.depth} layers: {cell.failure}"
-    shown = cell.measure.show([run.test_score for run in cell.runs if run.select == "val_score"])
-    return f"{cell.key.remedy}, {cell.key.depth} layers: {shown}"
+    return f"{cell.key.remedy}, {cell.key.depth} layers: {cell.show()}"
 
 
 class _Training:
@@ -129,9 +135,10 @@ class _Training:
         key: BoardKey,
         seeds: int,
         epochs: int,
+        inspect: Inspect | None,
     ) -> None:
         self.data, self.remedy, self.key = data, remedy, key
-        self.seeds, self.epochs = seeds, epochs
+        self.seeds, self.epochs, self.inspect = seeds, epochs, inspect
 
     def cell(self) -> BoardCell:
         """Choose a setting, and train it with all seeds."""
@@ -156,12 +163,13 @@ class _Training:
         except DivergedError as error:
             return replace(cell, chosen=chosen, failure=str(error))
         first = models[jobs.index((chosen, 0, "val_score"))]
+        reports = () if self.inspect is None else self.inspect(first, self.data).layers
         return replace(
             cell,
             chosen=chosen,
             runs=tuple(BoardRun.of(run, split_of(self.data, run.config.seed)) for run in runs),
             backend=runs[0].backend,
-            layers=tuple(map(BoardLayer.of, _diagnose(first, self.data).layers)),
+            layers=tuple(map(BoardLayer.of, reports)),
         )
 
     def _try(self, settings: Sequence[BudgetSetting]) -> list[Run | None]:
@@ -206,11 +214,6 @@ class _Training:
             options["epochs"] = self.epochs
         shown = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
         return f"graphsct remedies compare {' '.join(shown)}"
-
-
-def _diagnose(model: torch.nn.Module, data: Any) -> Diagnosis:
-    """What is inside a model, without its rivals."""
-    return diagnose(model, data, rival=False, influence=False, reach=False)
 
 
 def _rank(run: Run) -> tuple[float, float]:

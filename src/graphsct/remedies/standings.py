@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.remedies import REMEDIES
-from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.board_cell import BoardCell, BoardKey
 from graphsct.remedies.leaderboard import fits
+from graphsct.remedies.rivals import contests
 from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
 
-__all__ = ["BestRow", "RemedyRow", "best_table", "boards", "cost_table", "score_table"]
+__all__ = [
+    "NARROW",
+    "BestRow",
+    "RemedyRow",
+    "best_table",
+    "boards",
+    "cost_table",
+    "fitting",
+    "relative_costs",
+    "score_table",
+]
+
+_SIGNS = {"better": "▲", "level": "~", "worse": "▼"}
 
 
 @dataclass(frozen=True)
@@ -81,8 +94,8 @@ def best_table(cells: Sequence[BoardCell]) -> Table[BestRow]:
     notes = (
         "test scores at the epoch of the best validation metric, mean ± standard deviation",
         f"differs: paired t-test of runs with the same seed, p below {LEVEL} after Holm's "
-        f"correction for {len(tested)} rows; the best and the second were chosen by these very "
-        "scores, so p is too small rather than too large",
+        f"correction for {len(tested)} rows; p is too small rather than too large, since these "
+        "scores also chose the best and the second",
     )
     title = "Best remedy for each data set and depth"
     return Table(title, _BEST, tuple(rows), notes, sections=("data", "model"))
@@ -91,15 +104,15 @@ def best_table(cells: Sequence[BoardCell]) -> Table[BestRow]:
 def _best(cells: Sequence[BoardCell], depth: int) -> BestRow:
     own = [cell for cell in cells if cell.key.depth == depth and cell.runs]
     data, model = own[0].key[:2]
-    ranked = sorted(own, key=_mean, reverse=own[0].measure.larger)
+    ranked = sorted(own, key=lambda cell: cell.mean, reverse=own[0].measure.larger)
     done = {cell.key.remedy for cell in own}
     row = BestRow(
         data,
         model,
         depth,
         ranked[0].key.remedy,
-        _score(ranked[0]),
-        not_run=tuple(name for name in _names(model) if name not in done),
+        ranked[0].show(),
+        not_run=tuple(name for name in fitting(model) if name not in done),
     )
     if len(ranked) == 1:
         return row
@@ -107,22 +120,15 @@ def _best(cells: Sequence[BoardCell], depth: int) -> BestRow:
     return replace(
         row,
         second=ranked[1].key.remedy,
-        second_score=_score(ranked[1]),
+        second_score=ranked[1].show(),
         difference=compare_pairs(*pair) if len(pair[0]) == len(pair[1]) else None,
     )
 
 
-def _names(model: str) -> list[str]:
-    return [name for name, remedy in REMEDIES.items() if fits(remedy, model)]
-
-
-def _mean(cell: BoardCell) -> float:
-    scores = cell.scores()
-    return sum(scores) / len(scores)
-
-
-def _score(cell: BoardCell, select: str = "val_score") -> str:
-    return cell.measure.show([run.test_score for run in cell.runs if run.select == select])
+@cache
+def fitting(model: str) -> tuple[str, ...]:
+    """Names of the remedies that fit a model."""
+    return tuple(name for name, remedy in REMEDIES.items() if fits(remedy, model))
 
 
 def score_table(cells: Sequence[BoardCell], select: str) -> Table[RemedyRow]:
@@ -130,22 +136,50 @@ def score_table(cells: Sequence[BoardCell], select: str) -> Table[RemedyRow]:
 
     Args:
         cells: cells with one data set and model
-        select: the rule that selected the epochs
+        select: the rule that selected the epochs; scores by the validation metric are marked where
+            they differ from those without a remedy
     """
     by = "validation loss" if select == "val_loss" else "validation metric"
-    metric = cells[0].measure.heading
-    return _by_depth(cells, f"Test {metric}, epoch by {by}", partial(_score, select=select))
+    verdicts = {}
+    if select == "val_score":
+        verdicts = {each.cell.key: each.verdict for each in contests(cells, "none")}
+
+    def show(cell: BoardCell) -> Field:
+        kind = verdicts.get(cell.key, "")
+        return Field(cell.show(select), kind, _SIGNS.get(kind, ""))
+
+    return _by_depth(cells, f"Test {cells[0].measure.heading}, epoch by {by}", show)
 
 
 def cost_table(cells: Sequence[BoardCell]) -> Table[RemedyRow]:
-    """The duration of an epoch of all remedies on one data set, by depth."""
-    return _by_depth(
-        cells, "Milliseconds per epoch", lambda cell: f"{1000 * (cell.seconds or 0):.1f}"
-    )
+    """The duration of an epoch on one data set, by depth: without a remedy in milliseconds, with
+    one as a multiple of that.
+    """
+    costs = relative_costs(cells)
+
+    def show(cell: BoardCell) -> Field:
+        cost = costs.get(cell.key)
+        return Field(f"{1000 * (cell.seconds or 0):.1f} ms" if cost is None else f"{cost:.1f} ×")
+
+    return _by_depth(cells, "Time per epoch", show)
+
+
+def relative_costs(cells: Sequence[BoardCell]) -> dict[BoardKey, float]:
+    """The duration of an epoch over that without a remedy at the same depth, where both are known.
+
+    Args:
+        cells: cells with one data set and model
+    """
+    plain = {cell.key.depth: cell.seconds for cell in cells if cell.key.remedy == "none"}
+    return {
+        cell.key: cell.seconds / base
+        for cell in cells
+        if cell.key.remedy != "none" and cell.seconds and (base := plain.get(cell.key.depth))
+    }
 
 
 def _by_depth(
-    cells: Sequence[BoardCell], title: str, show: Callable[[BoardCell], str]
+    cells: Sequence[BoardCell], title: str, show: Callable[[BoardCell], Field]
 ) -> Table[RemedyRow]:
     """A row for each remedy, a column for each depth."""
     depths = sorted({cell.key.depth for cell in cells})
@@ -155,7 +189,7 @@ def _by_depth(
             REMEDIES[name].family,
             {cell.key.depth: cell for cell in cells if cell.key.remedy == name},
         )
-        for name in _names(cells[0].key.model)
+        for name in fitting(cells[0].key.model)
     )
     columns: tuple[Column[RemedyRow], ...] = (
         Column("remedy", "{title:s}", right=False),
@@ -164,11 +198,11 @@ def _by_depth(
     return Table(title, columns, rows, sections=("family",))
 
 
-def _field(row: RemedyRow, *, depth: int, show: Callable[[BoardCell], str]) -> Field:
+def _field(row: RemedyRow, *, depth: int, show: Callable[[BoardCell], Field]) -> Field:
     cell = row.cells.get(depth)
     if cell is None:
         return Field("not run", "missing")
-    return Field("diverged", "worse", "▼") if cell.failure is not None else Field(show(cell))
+    return Field("diverged", "worse", "▼") if cell.failure is not None else show(cell)
 
 
 def _verdict(row: BestRow) -> Field:
@@ -177,6 +211,10 @@ def _verdict(row: BestRow) -> Field:
     if row.p < LEVEL:
         return Field("differs", "better", "▲")
     return Field("no difference shown", "level", "~")
+
+
+def _differs(row: BestRow) -> str:
+    return "" if row.p is None else "yes" if row.p < LEVEL else "no"
 
 
 def _gain(row: BestRow) -> str:
@@ -197,4 +235,15 @@ _BEST: tuple[Column[BestRow], ...] = (
     Column("p (Holm)", "{p:.3f}"),
     Column("verdict", _verdict, right=False),
     Column("not run", lambda row: str(len(row.not_run))),
+)
+
+#: Columns of the best remedies with one data set and model, for a terminal.
+NARROW: tuple[Column[BestRow], ...] = (
+    Column("layers", "{depth:d}"),
+    Column("best", "{best:s}", right=False),
+    Column("test", "{score:s}"),
+    Column("second", "{second:s}", right=False),
+    Column("gain", "{difference.mean:+.2f}"),
+    Column("p", "{p:.3f}"),
+    Column("differs", _differs, right=False),
 )

@@ -1,0 +1,56 @@
+"""The leaderboard as Markdown, for the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.board_findings import BoardFinding, board_findings
+from graphsct.remedies.board_page import TITLE, rules
+from graphsct.remedies.published import published_table
+from graphsct.remedies.standings import best_table, boards, cost_table, score_table
+
+__all__ = ["markdown"]
+
+
+def markdown(cells: Sequence[BoardCell]) -> str:
+    """Findings, rules, the tables, and how to run a cell again."""
+    return "\n\n".join(_parts(cells)) + "\n"
+
+
+def _parts(cells: Sequence[BoardCell]) -> Iterator[str]:
+    yield f"# {TITLE}"
+    yield (
+        f"What people do against over-smoothing, all measured in the same way: {len(cells)} cells, "
+        "each one remedy on one data set at one depth. Scores are test scores, mean ± standard "
+        "deviation over the seeds. Everything on this page was computed from the cells that come "
+        "with graphsct."
+    )
+    yield "## Findings"
+    yield from map(_finding, board_findings(cells))
+    yield "## Rules"
+    yield "They were fixed before the first run, and are the same for every remedy."
+    yield _bullets(rules(cells))
+    yield best_table(cells).to_markdown()
+    others = published_table(cells)
+    if others.rows:
+        yield others.to_markdown()
+    for (data, model), own in boards(cells).items():
+        yield f"## Every remedy: {data}, {model}"
+        yield score_table(own, "val_score").to_markdown(3)
+        yield cost_table(own).to_markdown(3)
+    yield "## Run a cell again"
+    yield "Each cell is one command, which its entry on the page shows. For example:"
+    yield f"```sh\n{cells[0].command}\n```"
+    yield "This writes `remedies.html`, with all cells, and scores, ranks and energies by depth:"
+    yield "```sh\ngraphsct remedies report\n```"
+
+
+def _finding(finding: BoardFinding) -> str:
+    return (
+        f"**{finding.question} {finding.answer}.** {finding.rule}\n\n{_bullets(finding.lines)}"
+    ).rstrip()
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -1,0 +1,131 @@
+import pytest
+from board import board_cell
+
+from graphsct.remedies.board_findings import board_findings, survivors
+
+NOISE = [0.0, 0.01, -0.01, 0.005, -0.005]
+
+
+def cell(remedy, mean, depth, **more):
+    """Five runs whose differences to those of other remedies are not constant."""
+    turn = sum(map(ord, remedy)) % len(NOISE)
+    scores = [mean + 0.2 * n for n in (*NOISE[turn:], *NOISE[:turn])]
+    return board_cell(remedy, scores, depth, **more)
+
+
+MEANS = {
+    "none": {2: 0.80, 16: 0.40, 32: 0.20},
+    "shallower": {2: 0.80, 16: 0.79, 32: 0.79},
+    "gcnii": {2: 0.80, 16: 0.83, 32: 0.82},
+    "residual": {2: 0.80, 16: 0.79, 32: 0.60},
+    "pair_norm": {2: 0.70, 16: 0.69, 32: 0.69},
+}
+CELLS = [cell(name, mean, d) for name, own in MEANS.items() for d, mean in own.items()]
+CELLS.append(board_cell("dense", [], 32, chosen=None, failure="the weights diverged"))
+
+
+def by_question(cells):
+    return {finding.question: finding for finding in board_findings(cells)}
+
+
+def test_survivors_lose_little_against_their_own_best_depth():
+    kept, count = survivors(CELLS, 16)
+    assert [each.key.remedy for each in kept] == ["gcnii", "residual", "pair_norm"]
+    kept, count = survivors(CELLS, 32)
+    assert [each.key.remedy for each in kept] == ["gcnii", "pair_norm"]
+    assert count == 3
+
+
+def test_survivors_by_an_error_are_those_whose_error_stays_small():
+    means = {"residual": (0.5, 0.51), "gcnii": (0.5, 0.6)}
+    cells = [
+        cell(name, mean, depth, metric="mae")
+        for name, own in means.items()
+        for depth, mean in zip((2, 16), own, strict=True)
+    ]
+    assert [each.key.remedy for each in survivors(cells, 16)[0]] == ["residual"]
+
+
+def test_what_survives_is_named_with_its_score_and_cost():
+    found = by_question(CELLS)["What survives depth, and at what cost?"]
+    assert found.answer == "GCNII; PairNorm"
+    assert found.lines == (
+        "cora, gcn: 3 of 3 at 16, 2 of 3 at 32 layers. "
+        "At 32: GCNII 82.0 (1.0 ×); PairNorm 69.0 (1.0 ×).",
+    )
+
+
+def test_a_survivor_must_survive_on_all_data():
+    other = [
+        cell(n, m, d, data="texas") for n in ("gcnii", "residual") for d, m in MEANS[n].items()
+    ]
+    found = by_question([*CELLS, *other])["What survives depth, and at what cost?"]
+    assert found.answer == "GCNII"
+    assert len(found.lines) == 2
+    shallow = [cell(n, 0.5, 2, data="texas") for n in MEANS]
+    assert len(by_question([*CELLS, *shallow])[found.question].lines) == 1
+    assert by_question(shallow)[found.question].answer.startswith("Not known yet")
+
+
+def test_gains_are_counted_by_depth():
+    found = by_question(CELLS)["What is better than no remedy?"]
+    assert found.answer == "0 of 3 at 2 layers, 3 of 3 at 32 layers"
+    (line,) = found.lines
+    assert "3 of 3 at 16" in line
+    assert line.endswith("At 32: GCNII +62.0; PairNorm +49.0; residual connections +40.0.")
+
+
+def test_metrics_that_are_not_in_percent_have_more_digits():
+    cells = [cell(n, m, 2, metric="r2") for n, m in (("none", 0.5), ("gcnii", 0.75))]
+    (line,) = by_question(cells)["What is better than no remedy?"].lines
+    assert line.endswith("At 2: GCNII +0.250.")
+
+
+def test_what_hurts_and_what_is_not_better_than_fewer_layers():
+    found = by_question(CELLS)
+    assert found["What hurts a shallow model?"].lines == ("cora, gcn, 2 layers: PairNorm -10.0",)
+    fewer = found["What is better than fewer layers?"]
+    assert fewer.answer == "1 of 3 at some depth"
+    assert fewer.lines == (
+        "cora, gcn: GCNII (at 16, 32)",
+        "Not shown to be better at any depth: residual connections; PairNorm",
+    )
+
+
+def test_costs_are_relative_to_no_remedy():
+    slow = [
+        board_cell("none", [0.5], 2),
+        board_cell("gcnii", [0.5], 2, seconds=0.025),
+        board_cell("residual", [0.5], 2, seconds=0.0375),
+    ]
+    found = by_question(slow)["What does a remedy cost?"]
+    assert found.answer == "2.5 × the time, on median"
+    assert found.lines == (
+        "cora, gcn, 2 layers: 2.0 to 3.0 × (residual connections), median 2.5 ×",
+    )
+
+
+def test_published_scores_that_do_not_hold_are_named():
+    found = by_question(CELLS)["Do published scores by depth hold?"]
+    assert found.answer == "2 of 6 do"  # GCN at 2 layers and GCNII at 16
+    assert "GCN: 1 of 3; ours is up to 40.3 points below (cora, 32 layers)" in found.lines
+    above = by_question([cell("none", 0.8, 64), cell("none", 0.8, 2)])[found.question]
+    assert above.lines == ("GCN: 1 of 2; ours is up to 51.3 points above (cora, 64 layers)",)
+    texas = [cell("none", 0.5, 2, data="texas")]
+    assert found.question not in by_question(texas)
+
+
+def test_cells_that_were_not_run_are_counted():
+    found = by_question(CELLS)["What was not run?"]
+    (line,) = found.lines
+    assert line.startswith("cora, gcn, 2, 16, 32 layers: 16 cells run, ")
+    assert line.endswith(" not run, 1 diverged")
+    assert found.answer.split()[0] in line
+
+
+@pytest.mark.parametrize("scores", [[0.5], []])
+def test_one_run_or_none_is_enough_for_a_page(scores):
+    failure = None if scores else "the weights diverged"
+    found = by_question([board_cell("none", scores, failure=failure)])
+    assert found["What is better than no remedy?"].answer == "Not tested"
+    assert found["What does a remedy cost?"].answer == "Not measured"
