@@ -1,7 +1,8 @@
 """Cells of a leaderboard that nobody trained."""
 
-from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardRun, TriedSetting
+from graphsct.remedies.board_cell import BoardCell, BoardKey, TriedSetting
 from graphsct.remedies.budget import BudgetSetting
+from graphsct.training.scored_run import ScoredRun
 
 SETTING = BudgetSetting(0.01, 0.5, 5e-4)
 
@@ -9,7 +10,7 @@ SETTING = BudgetSetting(0.01, 0.5, 5e-4)
 def board_cell(remedy, scores, depth=2, *, data="cora", model="gcn", seconds=0.0125, **more):
     """A cell with these test scores by validation metric, and half of each by validation loss."""
     runs = [
-        BoardRun(select, seed, None, score * share, 0.5, 1.0, 9, 20)
+        ScoredRun(select, seed, None, score * share, 0.5, 1.0, 9, 20)
         for select, share in (("val_score", 1.0), ("val_loss", 0.5))
         for seed, score in enumerate(scores)
     ]

@@ -3,9 +3,8 @@ from board import board_cell
 from runs import make_run
 
 from graphsct.errors import ExperimentError
-from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, BoardRun, TriedSetting
+from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, TriedSetting
 from graphsct.remedies.budget import BudgetSetting
-from graphsct.training import TrainConfig
 
 LAYER = BoardLayer(0.5, 0.25, 1e-3, 3.5, 2.0, 1e-4)
 CELL = board_cell("pair_norm", [0.5, 0.75], layers=(LAYER,), versions={"torch": "2"})
@@ -25,9 +24,8 @@ def test_scores_are_those_of_one_rule_in_percent():
     assert board_cell("none", [], chosen=None).seconds is None
 
 
-def test_results_are_taken_from_runs():
-    run = make_run(0.5, 0.75, seed=3, config=TrainConfig(seed=3, select="val_loss"))
-    assert BoardRun.of(run, 4) == BoardRun("val_loss", 3, 4, 0.5, 0.75, 0.25, 7, 9)
+def test_what_was_tried_is_taken_from_runs():
+    run = make_run(0.5, 0.75, seed=3)
     setting = BudgetSetting(0.01, 0.5, 0.0, 3)
     assert TriedSetting.of(setting, run) == TriedSetting(setting, 0.75, 0.25, 1.5 / 9)
     assert TriedSetting.of(setting, None) == TriedSetting(setting)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,7 +12,7 @@ from graphsct.files import write_json
 from graphsct.paper.origin import Allowed, Origin
 from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.run import Run
+from graphsct.training.scored_run import ScoredRun
 
 __all__ = ["DEEP", "PACKAGED", "Cell", "CellSettings", "Key", "Result", "Stored"]
 
@@ -128,37 +128,14 @@ class Stored(Record, flat=("key",), error=ExperimentError):
 
 
 @dataclass(frozen=True)
-class Result(Record, strict=True):
+class Result(ScoredRun, strict=True):
     """The result of one run of a cell, at the selected epoch.
 
     Args:
-        select: the rule that selected the epoch
-        seed: seed of the run
-        split: number of the split, ``None`` if the data have a single one
-        test_score: test accuracy
-        val_score: validation accuracy
-        val_loss: validation loss
-        best_epoch: the selected epoch
-        epochs: number of epochs trained
         seconds: duration of training
     """
 
-    select: str
-    seed: int
-    split: int | None
-    test_score: float
-    val_score: float
-    val_loss: float
-    best_epoch: int
-    epochs: int
     seconds: float
-
-    @classmethod
-    def of(cls, run: Run, split: int | None) -> Result:
-        """The result of a run on a split."""
-        names = [field.name for field in fields(cls)][3:]
-        own = {name: getattr(run, name) for name in names}
-        return cls(run.config.select, run.config.seed, split, **own)
 
 
 @dataclass(frozen=True)

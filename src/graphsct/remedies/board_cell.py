@@ -15,11 +15,12 @@ from graphsct.records import Record
 from graphsct.remedies.budget import BudgetSetting
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Run
+from graphsct.training.scored_run import ScoredRun
 
 if TYPE_CHECKING:
     from graphsct.diagnosis.measure import LayerReport
 
-__all__ = ["BoardCell", "BoardKey", "BoardLayer", "BoardRun", "TriedSetting"]
+__all__ = ["BoardCell", "BoardKey", "BoardLayer", "TriedSetting"]
 
 
 class BoardKey(NamedTuple):
@@ -82,37 +83,6 @@ class TriedSetting(Record):
 
 
 @dataclass(frozen=True)
-class BoardRun(Record):
-    """One run with the chosen setting, at the epoch that one rule selects.
-
-    Args:
-        select: the rule that selected the epoch, ``val_score`` or ``val_loss``
-        seed: seed of the run
-        split: number of the split, ``None`` if the data have a single one
-        test_score: the metric of the test nodes
-        val_score: the metric of the validation nodes
-        val_loss: validation loss
-        best_epoch: the selected epoch
-        epochs: number of epochs trained
-    """
-
-    select: str
-    seed: int
-    split: int | None
-    test_score: float
-    val_score: float
-    val_loss: float
-    best_epoch: int
-    epochs: int
-
-    @classmethod
-    def of(cls, run: Run, split: int | None) -> BoardRun:
-        """The result of a run on a split."""
-        own = {each.name: getattr(run, each.name) for each in fields(cls)[3:]}
-        return cls(run.config.select, run.config.seed, split, **own)
-
-
-@dataclass(frozen=True)
 class BoardLayer(Record):
     """The measures of a layer of a trained model; see :class:`~graphsct.diagnosis.LayerReport`.
 
@@ -170,7 +140,7 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
     metric: str
     tried: tuple[TriedSetting, ...]
     chosen: BudgetSetting | None = None
-    runs: tuple[BoardRun, ...] = ()
+    runs: tuple[ScoredRun, ...] = ()
     backend: str | None = None
     layers: tuple[BoardLayer, ...] = ()
     failure: str | None = None

@@ -14,7 +14,7 @@ import torch
 from graphsct.errors import DivergedError, ExperimentError
 from graphsct.nn.blueprint import get_model
 from graphsct.nn.model_file import is_model
-from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, BoardRun, TriedSetting
+from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, TriedSetting
 from graphsct.remedies.budget import EPOCHS, BudgetSetting, base_model, budget_of
 from graphsct.remedies.remedy import Remedy
 from graphsct.training.config import SELECTIONS, TrainConfig
@@ -23,6 +23,7 @@ from graphsct.training.many import fit_many
 from graphsct.training.metrics import METRICS
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
+from graphsct.training.scored_run import ScoredRun
 from graphsct.training.seeds import build_seeds, split_of
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class _Training:
         return replace(
             cell,
             chosen=chosen,
-            runs=tuple(BoardRun.of(run, split_of(self.data, run.config.seed)) for run in runs),
+            runs=tuple(ScoredRun.of(run, split_of(self.data, run.config.seed)) for run in runs),
             backend=runs[0].backend,
             layers=tuple(map(BoardLayer.of, reports)),
         )
