@@ -42,7 +42,7 @@ LOSSES = (
         "dirichlet_loss",
         "penalty on a falling Dirichlet energy",
         "losses",
-        "after Zhou et al., 2021",
+        "cf. Zhou et al., 2021",
         "https://arxiv.org/abs/2107.02392",
         "Features of the last layer that are penalised for less energy than the first layer's do "
         "not become smooth.",
@@ -55,7 +55,7 @@ LOSSES = (
         "rank_loss",
         "penalty on a falling rank",
         "losses",
-        "after Roth and Liebig, 2023",
+        "cf. Roth and Liebig, 2023",
         "https://arxiv.org/abs/2308.16800",
         "Features of the last layer that are penalised for a lower effective rank than the first "
         "layer's do not become multiples of one vector.",
