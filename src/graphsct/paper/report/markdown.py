@@ -9,6 +9,7 @@ from typing import Any
 
 from graphsct.files import replacing, write_text
 from graphsct.pages.tables import Table
+from graphsct.paper.report.brief import brief
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import breakdown
 from graphsct.paper.report.overview import overview
@@ -32,6 +33,7 @@ def write_markdown(
 
 def _parts(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> Iterator[str]:
     yield f"# {TITLE}"
+    yield " ".join(brief(tables))
     for finding in overview(tables, drawings):
         yield f"**{finding.question} {finding.answer}.** {finding.text}"
     found = breakdown(tables)

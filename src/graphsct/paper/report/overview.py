@@ -1,4 +1,4 @@
-"""The summary of a report; every number in it is counted."""
+"""The findings of a report; every number in them is counted."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ __all__ = ["overview"]
 
 #: Channels up to which a network is called narrow.
 _NARROW = 16
-#: Share of pairs in which SCT must help for its gains to hold in some, and in most.
-_SOME, _MOST = 0.1, 0.5
 
 
 def overview(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> list[ReportFinding]:
@@ -38,7 +36,6 @@ def overview(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> l
         drawings: all figures
     """
     return [
-        *_verdict(tables),
         _gains("Does SCT help on the citation sets?", "depth", tables["depth"]),
         _gains("Does SCT help EGNN with SReLU?", "srelu", tables["srelu"]),
         _gains("Does SCT help on the heterophilic sets?", "heterophilic", tables["heterophilic"]),
@@ -50,53 +47,6 @@ def overview(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> l
         _counts(tables),
         *_rest(tables),
     ]
-
-
-def _verdict(tables: Mapping[str, Table[Any]]) -> Iterator[ReportFinding]:
-    """The overall verdict, if we ran any pairs."""
-    depth, split = tables["depth"].rows, tables["heterophilic"].rows
-    found = effect((*depth, *split))
-    if not found.pairs:
-        return
-    sizes = tables["sizes"]
-    deep = tuple(row for row in depth if row.depth >= DEEP)
-    sides = {
-        f"at {DEEP} and more layers": _beside(deep),
-        "on the heterophilic sets": _beside(split),
-    }
-    beside = {where: means for where, means in sides.items() if None not in means}
-    means = "; ".join(
-        f"{where} by {base:+z.1f} points without SCT and {ours:+z.1f} with it"
-        for where, (base, ours) in beside.items()
-    )
-    weak = all(base > max(ours, 0) for base, ours in beside.values())
-    yield ReportFinding(
-        "Which claims of the paper hold?",
-        _answer(found),
-        f"{exact(sizes)} of {len(sizes.rows)} models have the paper's size to the digit. In the "
-        f"{found.pairs} pairs of tables 1 and 2 that we ran, the paper prints a gain of "
-        f"{found.paper_mean:+z.1f} points on "
-        f"average. With equal tuning for a model with SCT and its base, the gain is "
-        f"{found.mean:+z.1f} points: SCT helps in {found.helps}, hurts in {found.hurts}, and in "
-        f"{found.unclear} no difference can be shown. These counts hold for the settings that our "
-        "search found. Another search finds other settings, and a gain of a point may vanish "
-        "with them."
-        + (f" Our accuracies differ from the paper's {means}." if beside else "")
-        + (" So the paper's baselines are weaker than they need to be." if beside and weak else ""),
-    )
-
-
-def _answer(found: ControlEffect) -> str:
-    share = found.helps / found.pairs
-    if share >= _MOST:
-        return "The models and most gains"
-    return "The models and some gains" if share >= _SOME else "The models, hardly any gain"
-
-
-def _beside(rows: Sequence[AccuracyRow]) -> tuple[Any, Any]:
-    """Mean differences from the printed numbers, without SCT and with it."""
-    base, ours = (agreement(row for row in rows if row.sct is sct).mean for sct in (False, True))
-    return base, ours
 
 
 def _gains(question: str, name: str, table: Table[AccuracyRow]) -> ReportFinding:

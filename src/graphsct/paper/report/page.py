@@ -11,6 +11,7 @@ from graphsct.pages import render
 from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import Cell, Result
 from graphsct.paper.paper import MODELS
+from graphsct.paper.report.brief import brief
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import CLAIMED, breakdown
 from graphsct.paper.report.overview import overview
@@ -38,6 +39,7 @@ def page(
         title=TITLE,
         plots=True,
         version=__version__,
+        brief=brief(tables),
         summary=overview(tables, drawings),
         verdicts=VERDICTS,
         breakdown=breakdown(tables),
