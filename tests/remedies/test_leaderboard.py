@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from graphsct import datasets, diagnose, fit
-from graphsct.errors import DivergedError, ExperimentError
+from graphsct.errors import DivergedError, ExperimentError, ModelError
 from graphsct.remedies import REMEDIES, leaderboard
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.budget import base_model
@@ -136,6 +136,23 @@ def test_remedies_that_change_nothing_are_refused(data, tmp_path):
         False,
     ]
     assert fits(REMEDIES["none"], "pyg:GAT")
+
+
+def test_a_remedy_that_needs_more_layers_is_left_out(data, tmp_path):
+    said, names = [], ["none", "rank_loss"]
+    settings = dict(model="pyg:GCN", epochs=2, folder=tmp_path, say=said.append)
+    cells = compare(data, names, (2, 3), **settings)
+    assert [cell.key[2:] for cell in cells] == [(2, "none"), (3, "none"), (3, "rank_loss")]
+    assert said[1].startswith("rank_loss, 2 layers: left out, rank_loss compares the last hidden")
+
+
+def test_a_model_that_cannot_be_built_ends_it(data, tmp_path, monkeypatch):
+    def build(*args):
+        raise ModelError("no such model")
+
+    monkeypatch.setattr(leaderboard, "build_seeds", build)
+    with pytest.raises(ModelError, match="no such model"):
+        compare(data, ["none", "residual"], folder=tmp_path)
 
 
 def test_the_command_has_what_differs_from_the_rules(data, tmp_path):

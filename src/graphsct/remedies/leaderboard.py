@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from graphsct.errors import DivergedError, ExperimentError
+from graphsct.errors import DivergedError, ExperimentError, ModelError
 from graphsct.nn.blueprint import get_model
 from graphsct.nn.model_file import is_model
 from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, TriedSetting
@@ -70,7 +70,7 @@ def compare_remedies(
     """Run cells of the leaderboard, by the rules of :mod:`graphsct.remedies.budget`.
 
     Each cell is written when it is finished. Finished cells are read instead of run; Ctrl-C keeps
-    them.
+    them. A remedy that does not fit at some depth is left out there.
 
     Args:
         data: as for :func:`~graphsct.fit`
@@ -100,7 +100,13 @@ def compare_remedies(
             key = BoardKey(name, model, depth, remedy.name)
             cell = _read(folder, key, seeds, epochs)
             if cell is None:
-                cell = _Training(data, remedy, key, seeds, epochs, inspect).cell()
+                try:
+                    cell = _Training(data, remedy, key, seeds, epochs, inspect).cell()
+                except ModelError as error:
+                    if remedy.name == "none":
+                        raise
+                    say(f"{key.remedy}, {depth} layers: left out, {error}")
+                    continue
                 say(f"{_outcome(cell)} -> {cell.write(folder)}")
             found.append(cell)
     return found
