@@ -127,7 +127,7 @@ def gcnii(data: str, depth: int, score: float | None = None) -> Published:
 
 
 def egnn(data: str, depth: int) -> Published:
-    """EGNN, settings of its authors, but for the dropout before the output layer of PubMed."""
+    """EGNN, settings of its authors."""
     p, rate, c_min, offset, decay = {
         "cora": (0.6, 0.005, 0.2 if depth < 32 else 0.15, -10.0, 5e-4),
         "pubmed": (0.5, 0.01, 0.12 if depth < 32 else 0.11, -10.0, 5e-4),
@@ -142,6 +142,7 @@ def egnn(data: str, depth: int) -> Published:
         learning_rate=rate,
         conv_weight_decay=0.0,
         dense_weight_decay=decay,
+        options={"output_dropout": 0.0} if data == "pubmed" else {},
     )
     return Published("egnn", data, depth, None, settings)
 

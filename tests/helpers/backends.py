@@ -32,6 +32,8 @@ ENGINE_CASES = [
             for norm in ("BatchNorm", "LayerNorm", "PairNorm", "MeanSubtractionNorm")
         ),
         dict(activation="silu"),
+        dict(options={"output_dropout": 0.0}),
+        dict(options={"output_dropout": 0.2}, model="egnn"),
         dict(options={"residual": True}),
         dict(options={"residual": "linear"}),
         dict(options={"residual": "linear"}, norm="BatchNorm", model="gcnii"),

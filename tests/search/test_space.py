@@ -139,13 +139,14 @@ def test_the_order_of_choices_decides_the_random_numbers_and_stays():
     shared = ["learning_rate", "conv_weight_decay", "dense_weight_decay", "dropout", "hidden"]
     shared += ["depth", "activation"]
     leaky = [*shared, "negative_slope", "normalize"]
+    own = ["c_max", "c_min", "share", "offset", "drop_output"]
     expected = {
         ("gcn", None): [*leaky, "init", "drop_convs"],
         ("gcn", "gated"): [*leaky, "init", "drop_convs", "theta"],
         ("gcnii", "pooled"): [*leaky, "init", "alpha", "theta"],
         ("gcnii", "gated"): [*leaky, "init", "alpha", "theta"],
-        ("egnn", None): [*shared, "normalize", "c_max", "c_min", "share", "offset"],
-        ("egnn", "gated"): [*leaky, "c_max", "c_min", "share", "offset", "theta"],
+        ("egnn", None): [*shared, "normalize", *own],
+        ("egnn", "gated"): [*leaky, *own, "theta"],
     }
     for (model, control), names in expected.items():
         assert list(space(Task("cora", model, control, 2))) == names

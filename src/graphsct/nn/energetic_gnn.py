@@ -60,8 +60,8 @@ class EnergeticGNN(Model):
             # As published for Cora up to 16 layers and beyond, for PubMed likewise, and Physics.
             dict(learning_rate=0.005, conv_weight_decay=0.0),
             dict(learning_rate=0.005, conv_weight_decay=0.0, c_min=0.15, share=2 / 3),
-            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.12, share=1.0),
-            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.11, share=1.0),
+            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.12, share=1.0, drop_output=False),
+            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.11, share=1.0, drop_output=False),
             dict(learning_rate=0.005, conv_weight_decay=0.0, c_min=0.12, share=5 / 6, offset=-5.0)
             | dict(dense_weight_decay=5e-5),
             # Found by searches.
@@ -76,7 +76,8 @@ class EnergeticGNN(Model):
     @classmethod
     def search_space(cls, control: str | None) -> Space:
         """The bounds of the energy, the ``share`` of ``c_min`` that goes to the initial features,
-        and the first offset of SReLU, the only activation without control.
+        the first offset of SReLU, the only activation without control, and whether dropout also
+        acts before the output layer.
         """
         return {
             "activation": ("srelu",) if control is None else ("srelu", "relu", "leaky_relu"),
@@ -84,12 +85,17 @@ class EnergeticGNN(Model):
             "c_min": tuple(sorted((*TENTHS, 0.11, 0.12, 0.15))),
             "share": (0.25, 0.5, 2 / 3, 0.75, 5 / 6, 1.0),
             "offset": (-10.0, -5.0, -1.0),
+            "drop_output": (True, False),
         }
 
     @classmethod
     def from_choices(cls, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """``share`` becomes ``beta``, which is that share of ``c_min``."""
+        """``share`` becomes ``beta``, which is that share of ``c_min``, and ``drop_output``, if it
+        is false, an ``output_dropout`` of 0.
+        """
         options = dict(chosen)
+        if not options.pop("drop_output", True):
+            options["output_dropout"] = 0.0
         if "share" in options:
             options["beta"] = options.pop("share") * options["c_min"]
         return options
@@ -99,7 +105,7 @@ class EnergeticGNN(Model):
         """The inverse of :meth:`from_choices`."""
         beta, c_min = options.get("beta"), options.get("c_min")
         share = {} if beta is None or not c_min else {"share": beta / c_min}
-        return {**options, **share}
+        return {**options, **share, "drop_output": options.get("output_dropout") is None}
 
     def __init__(
         self,

@@ -62,6 +62,7 @@ class Model(torch.nn.Module):
             ``torch.nn.LeakyReLU(0.2)``
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution
+        output_dropout: rate, before the last linear layer; defaults to ``dropout``
         norm: a norm before every activation, such as ``BatchNorm``, by its name in
             ``graphsct.nn.norms``, or none
         norm_options: options of the norm, such as ``{"scale": 10.0}`` for ``PairNorm``
@@ -88,6 +89,7 @@ class Model(torch.nn.Module):
     #: Good settings, by which a search begins; a setting left out takes its first choice.
     known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
     # Attributes of a model only if they are set, so that runs of earlier versions can be resumed.
+    output_dropout: float | None = None
     node_dropout: float = 0.0
     message_dropout: float = 0.0
     dirichlet_loss: float = 0.0
@@ -172,6 +174,7 @@ class Model(torch.nn.Module):
         activation: str | torch.nn.Module = "relu",
         dropout: float = 0.0,
         conv_dropout: float = 0.0,
+        output_dropout: float | None = None,
         norm: str | torch.nn.Module | None = None,
         norm_options: Mapping[str, Any] | None = None,
         residual: bool | str = False,
@@ -194,6 +197,8 @@ class Model(torch.nn.Module):
         self.out_channels = check_size(out_channels, "out_channels")
         self.dropout = check_rate(dropout, "dropout")
         self.conv_dropout = check_rate(conv_dropout, "conv_dropout")
+        if output_dropout is not None:
+            self.output_dropout = check_rate(output_dropout, "output_dropout")
         self.input = Linear(in_channels, hidden_channels)
         self.convs = torch.nn.ModuleList(convs)
         self.residual = residual
@@ -311,7 +316,8 @@ class Model(torch.nn.Module):
         kind: Kind = "output"
         if self.readout is not None:
             x, kind = self.readout(x, batch), "nodes"
-        scores: Tensor = self.output(dropout(x, self.dropout, self.training, kind=kind))
+        rate = self.dropout if self.output_dropout is None else self.output_dropout
+        scores: Tensor = self.output(dropout(x, rate, self.training, kind=kind))
         return (scores, layers) if return_layers else scores
 
     def convolve(
