@@ -1,24 +1,39 @@
-"""A placeholder for a missing report, so that links to it stay valid."""
+"""The report: its summary as a page, and the whole of it, with all tables, in a frame below."""
 
+from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File
 
-_MISSING = """# Report
+from graphsct.paper.cell import Cell
+from graphsct.paper.figures import FIGURES
+from graphsct.paper.report.drawings import Drawing
+from graphsct.paper.report.page import page
+from graphsct.paper.tables import build, experiments
 
-The report is not part of this build. This command writes it from the stored runs:
+_IMAGES = Path(__file__).parents[1] / "images"
+_WHOLE = "whole_report.html"
+_FRAME = f"""
+## All tables
 
-```sh
-graphsct report --markdown docs/report.md
-```
+[On a page of their own]({_WHOLE}), with the settings and the runs of every cell:
 
-It becomes this page when the site is built again. [The rules](reproduce.md) were fixed
-before the runs.
+<iframe src="{_WHOLE}" title="The report" style="width: 100%; height: 85vh; border: 0"></iframe>
 """
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
-    """Add the page if it is missing."""
-    if files.get_file_from_path("report.md") is None:
-        files.append(File.generated(config, "report.md", content=_MISSING))
+    """Add the whole report."""
+    tables = {name: build(name) for name in experiments()}
+    drawings = [
+        Drawing(number, figure.title, figure.caption, png=_IMAGES / f"figure{number}.png")
+        for number, figure in FIGURES.items()
+    ]
+    text = page(tables, list(Cell.read_all().values()), drawings)
+    files.append(File.generated(config, _WHOLE, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Show it below the summary."""
+    return markdown + _FRAME if page.file.src_uri == "report.md" else markdown

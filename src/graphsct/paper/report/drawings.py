@@ -31,8 +31,8 @@ class Drawing:
         number: its number in the paper
         title: its subject
         caption: description of the drawing
-        svg: the drawing, ``None`` if there is none
-        png: the same drawing
+        svg: the drawing, if there is one
+        png: the same drawing, or the only one
         digest: a table that summarizes its data
         why: the reason for a missing drawing
     """
@@ -48,8 +48,9 @@ class Drawing:
     @property
     def source(self) -> str:
         """The drawing as a data URL."""
-        assert self.svg is not None
-        return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.read_bytes()).decode()}"
+        path, kind = (self.svg, "svg+xml") if self.svg is not None else (self.png, "png")
+        assert path is not None
+        return f"data:image/{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def find_drawings(folder: Path) -> Iterator[Drawing]:

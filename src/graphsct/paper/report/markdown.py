@@ -21,7 +21,10 @@ __all__ = ["write_markdown"]
 def write_markdown(
     path: Path, tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]
 ) -> list[Path]:
-    """Write the summary, all tables and all figures, these into ``images`` beside the file."""
+    """Write the summary and all figures, these into ``images`` beside the file.
+
+    The tables are too wide for most pages; ``graphsct reproduce --markdown`` prints each of them.
+    """
     images = {d.number: path.parent / "images" / f"figure{d.number}.png" for d in drawings if d.png}
     for drawing in drawings:
         if drawing.png is not None:
@@ -39,8 +42,6 @@ def _parts(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> Ite
     found = breakdown(tables)
     if found.rows:
         yield found.to_markdown()
-    for table in tables.values():
-        yield table.to_markdown()
     for drawing in drawings:
         yield f"## Figure {drawing.number}: {drawing.title}"
         if drawing.png is None:
