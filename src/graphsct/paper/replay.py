@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from graphsct.paper.cell import Key
 from graphsct.records import Record
 
-__all__ = ["TRIALS", "Printed", "Replay", "ReplayTrial", "expected_best", "replays"]
+__all__ = ["TRIALS", "Printed", "Replay", "ReplayTrial", "expected_best"]
 
 #: Trials of the paper's search.
 TRIALS = 200
@@ -119,11 +118,3 @@ def expected_best(values: Sequence[float]) -> list[float]:
     ordered, count = np.sort(np.asarray(values, dtype=float)), len(values)
     share = np.arange(count + 1) / count
     return [float(ordered @ np.diff(share**draws)) for draws in range(1, count + 1)]
-
-
-def replays() -> dict[Key, Replay]:
-    """The replays of this package, by cell."""
-    folder: Any = files("graphsct.paper").joinpath("replays")
-    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    found = (Replay.from_json(path.read_text(encoding="utf-8")) for path in paths)
-    return {replay.key: replay for replay in found}
