@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RESULTS ?= results
 
-.PHONY: setup demo test lint types unit slow docs clean
+.PHONY: setup demo test lint types unit slow fuzz chaos docs clean
 .DELETE_ON_ERROR:
 
 setup: .venv/.setup
@@ -12,7 +12,7 @@ setup: .venv/.setup
 .venv/.setup: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[plot]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report]"
 	touch $@
 
 .venv/.setup-test: .venv/.setup
@@ -38,6 +38,18 @@ unit: .venv/.setup-test
 # The tests that wait for killed processes or repeat hundreds of runs.
 slow: .venv/.setup-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal
+
+# Ten thousand wrong inputs; GRAPHSCT_SEED=7 draws others.
+fuzz: .venv/.setup-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/fuzz
+
+# Kills, interruptions, full disks, two processes at once and a cut link, of which `make slow` has a
+# share. `make chaos FAULTS=100 SEED=7` has more and others.
+FAULTS ?= 25
+SEED ?= 0
+chaos: .venv/.setup-test
+	OMP_NUM_THREADS=1 GRAPHSCT_FAULTS=$(FAULTS) GRAPHSCT_SEED=$(SEED) \
+		$(BIN)/python -m pytest tests/chaos --numprocesses auto --dist worksteal
 
 .venv/.setup-docs: .venv/.setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"

@@ -14,13 +14,13 @@ SOURCE = Path(graphsct.__file__).parent
 TESTS = Path(__file__).parent
 
 #: Shared by all rooms.
-BOTTOM = {"errors", "extras", "files", "names", "python_file", "records"}
+BOTTOM = {"errors", "extras", "files", "names", "python_file", "records", "safe_path"}
 #: The rooms that each room may import, besides the bottom.
 ARROWS = {
     "graph": set(),
     "smoothness": {"graph"},
     "geometry": {"graph"},
-    "nn": {"graph", "smoothness"},
+    "nn": {"graph", "smoothness", "geometry"},
     "datasets": {"graph"},
     "engine": {"graph", "nn", "datasets"},
     "training": {"graph", "nn", "datasets", "engine"},
@@ -52,6 +52,7 @@ SAME_MEANING = {
     "features",  # feature matrices
     "figures",
     "fit",  # in one process or in many
+    "normalized",  # the control, and as the engine records it
     "norms",  # of a model, as the engine records them, and as remedies
     "page",
     "progress",
@@ -64,8 +65,15 @@ SAME_MEANING = {
 
 #: Tests of more than one module.
 WHOLE = {
+    # commands that are disturbed
+    "chaos/test_cut_link",
+    "chaos/test_full_disk",
+    "chaos/test_interrupt",
+    "chaos/test_kill",
+    "chaos/test_two_at_once",
     "test_architecture",
     "test_browser",  # the helper that opens pages
+    "test_contributing",
     "test_docs",
     "test_edited_edges",  # every function that takes data
     "test_own_model",  # every part of the product with a model of a user
@@ -73,6 +81,10 @@ WHOLE = {
     "test_examples",
     "test_readme",
     "test_statements",  # the statements of the paper
+    "test_wheel",  # what is built, in an environment of its own
+    "fuzz/test_call",  # wrong inputs of every kind, of which only errors of ours may come
+    "fuzz/test_read_data",
+    "fuzz/test_read_records",
     "distributed/test_exactness",  # losses and gradients of every model, in any number of processes
     "pages/test_explore_page",  # the page's scripts in a browser
     "search/test_together",  # two processes of which one is killed

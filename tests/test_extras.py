@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from graphsct.errors import MissingExtraError
-from graphsct.extras import require
+from graphsct.extras import require, stored_results
 
 
 def test_a_module_that_is_there_is_returned():
@@ -20,3 +20,10 @@ def test_a_module_with_a_missing_need_of_its_own_says_so(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="nowhere"):
         require("half_there", "plot")
+
+
+def test_stored_results_are_found_in_a_checkout_and_missed_by_the_name_of_their_extra(monkeypatch):
+    assert {path.name for path in stored_results("paper").parent.iterdir()} >= {"paper", "remedies"}
+    monkeypatch.setitem(sys.modules, "graphsct_results", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "graphsct\[results\]"'):
+        stored_results("paper")

@@ -1,11 +1,22 @@
 import csv
+import errno
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
 
-from graphsct.files import replacing, write_csv, write_json, write_jsonl
+from graphsct.files import (
+    leftovers,
+    parse_json,
+    replacing,
+    sweep,
+    write_csv,
+    write_json,
+    write_jsonl,
+    write_text,
+)
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -26,6 +37,41 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
         raise RuntimeError
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch):
+    path, flushed = tmp_path / "a.txt", []
+
+    def flush(handle):
+        flushed.append((os.fstat(handle).st_ino, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", flush)
+    write_text(path, "all of it")
+    assert flushed == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+    write_text(path, "again", flush=False)
+    assert len(flushed) == 2
+
+
+def test_a_folder_that_cannot_be_flushed_has_its_file(tmp_path, monkeypatch):
+    def flush(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", flush)
+    write_text(tmp_path / "a.txt", "all of it")
+    assert (tmp_path / "a.txt").read_text() == "all of it"
+
+
+def test_a_killed_process_leaves_what_is_swept(tmp_path):
+    path = tmp_path / "part-1.txt"
+    context = replacing(path)
+    left = context.__enter__()  # and nothing more
+    (tmp_path / ".part-mine.txt").write_text("not ours")
+    assert leftovers(tmp_path, ["part-1.txt"]) == leftovers(tmp_path, ["part-*.txt"]) == [left]
+    assert leftovers(tmp_path, ["part-2.txt", "part-1.json"]) == []
+    sweep(tmp_path, ["part-*.txt"])
+    assert [found.name for found in tmp_path.iterdir()] == [".part-mine.txt"]
+    context.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
 
 
 def test_errors_name_the_file_and_not_its_temporary_name(tmp_path):
@@ -74,6 +120,13 @@ def test_json_is_strict(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_json(tmp_path / "b.json", {"s": float("nan")})
     assert not (tmp_path / "b.json").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, f"1{'0' * 5000}"])
+def test_text_that_is_no_json_is_a_value_error(text):
+    with pytest.raises(ValueError, match=r".+") as caught:
+        parse_json(text)
+    assert "\n" not in str(caught.value)
 
 
 def test_jsonl_has_a_line_for_each_row(tmp_path):

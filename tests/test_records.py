@@ -7,8 +7,9 @@ import pytest
 
 from graphsct.distributed.layout import Layout
 from graphsct.errors import DataError, ExperimentError, TrainingError
+from graphsct.extras import stored_results
 from graphsct.files import write_json
-from graphsct.paper.cell import PACKAGED, Cell
+from graphsct.paper.cell import Cell
 from graphsct.paper.term import Term
 from graphsct.paper.times import Times
 from graphsct.records import Record, check_types
@@ -131,6 +132,7 @@ def test_an_unknown_class_argument_is_a_mistake():
         ({"points": [7]}, r"points\[0\] is 7, expected an object"),
         ({"more": [1]}, r"more is \[1\], expected an object"),
         ({"x": None}, "x is None, expected a whole number"),
+        ({"x": 2**63}, rf"x is {2**63}, expected a whole number between -2\^63 and 2\^63"),
         ({"x": "a" * 99}, r"x is 'a{76}\.\.\., expected"),
     ],
 )
@@ -164,7 +166,7 @@ def test_our_own_errors_of_inner_records_come_through():
         Outer.from_dict({"inner": {"number": 3}})
 
 
-@pytest.mark.parametrize("values", [{"patience": 1.5}, {"rate": "fast"}, {"patience": None}])
+@pytest.mark.parametrize("values", [{"patience": 1.5}, {"rate": "fast"}, {"rate": 10**400}])
 def test_types_are_checked_when_a_record_is_made(values):
     with pytest.raises(TrainingError, match=f"^{next(iter(values))} is "):
         Options(**values)
@@ -183,9 +185,9 @@ def same(values):
 @pytest.mark.parametrize("kind", [Cell, Term])
 def test_stored_cells_are_written_as_they_were_read(kind, tmp_path):
     stored = kind.read_all()
-    assert len(stored) == len(list((PACKAGED / kind.subfolder).glob("*.json"))) > 20
+    assert len(stored) == len(list((stored_results("paper") / kind.subfolder).glob("*.json"))) > 20
     for key, found in stored.items():
-        before = kind.path(PACKAGED, key).read_text(encoding="utf-8")
+        before = kind.path(stored_results("paper"), key).read_text(encoding="utf-8")
         expected = json.dumps(same(json.loads(before)), indent=2) + "\n"
         assert expected == before or "negative_slope" not in before
         assert found.write(tmp_path).read_bytes() == expected.encode(), key.name
@@ -193,7 +195,7 @@ def test_stored_cells_are_written_as_they_were_read(kind, tmp_path):
 
 @pytest.mark.parametrize("name", ["time.json", "time-best.json"])
 def test_stored_times_are_written_as_they_were_read(name, tmp_path):
-    path = PACKAGED / "times" / name
+    path = stored_results("paper") / "times" / name
     times = Times.from_json(path.read_text(encoding="utf-8"))
     write_json(tmp_path / name, times.to_dict())
     assert (tmp_path / name).read_bytes() == path.read_bytes()

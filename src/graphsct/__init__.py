@@ -1,5 +1,6 @@
 """Measure, understand and control the smoothness of graph network features."""
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from graphsct.training.fit import fit
     from graphsct.training.many import fit_many
 
+    __version__: str
+
 __all__ = [
     "DataError",
     "Graph",
@@ -50,7 +53,9 @@ __all__ = [
     "smoothness",
     "training",
 ]
-__version__ = "0.1.0"
+
+# Silent until an application configures logging.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # What needs PyTorch is imported at first use, so that the command starts at once.
 _MODULES = {
@@ -79,6 +84,12 @@ if not TYPE_CHECKING:  # a type checker would take any name for a public one
         if name in _HOMES:
             value = globals()[name] = getattr(import_module(_HOMES[name]), name)
             return value
+        if name == "__version__":
+            metadata = import_module("importlib.metadata")
+            try:
+                return metadata.version("graphsct")
+            except metadata.PackageNotFoundError:
+                return "0+unknown"  # source that is on the path but not installed
         raise AttributeError(f"module 'graphsct' has no attribute {name!r}")
 
 

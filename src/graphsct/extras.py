@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from graphsct.errors import MissingExtraError
 
-__all__ = ["require"]
+__all__ = ["require", "stored_results"]
 
 
 def require(module: str, extra: str) -> Any:
@@ -20,3 +21,11 @@ def require(module: str, extra: str) -> Any:
         raise MissingExtraError(
             f'{error.name} is not installed; run: pip install "graphsct[{extra}]"'
         ) from error
+
+
+def stored_results(part: str) -> Path:
+    """The folder of a part of the stored results, ``paper`` or ``remedies``.
+
+    They are a package of their own, which a checkout has beside this one.
+    """
+    return Path(require("graphsct_results", "results").__file__).with_name(part)

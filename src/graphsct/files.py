@@ -1,4 +1,4 @@
-"""Atomic writes: a file is either complete or does not exist."""
+"""Atomic writes, after which a file is either complete or does not exist, and strict reads."""
 
 from __future__ import annotations
 
@@ -8,19 +8,32 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["replacing", "write_csv", "write_json", "write_jsonl", "write_text"]
+__all__ = [
+    "leftovers",
+    "parse_json",
+    "replacing",
+    "sweep",
+    "write_csv",
+    "write_json",
+    "write_jsonl",
+    "write_text",
+]
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
     """Yield a temporary path, whose file replaces ``path`` if no error occurs.
 
     Missing folders are created. The temporary path keeps the suffix, by which libraries choose
     the format.
+
+    Args:
+        path: the file
+        flush: wait until it is on the disk, where it survives a power cut
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder; name a file in it", str(path))
@@ -37,7 +50,12 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.chmod(0o666 & ~_umask())  # mkstemp hides files from everybody else
+        if flush:
+            _flush(temporary)
         temporary.replace(path)
+        if flush:
+            with suppress(OSError):  # not every file system can flush a folder
+                _flush(path.parent)
     except OSError as error:
         # A full disk forgets where it is, and nobody knows the temporary name.
         if error.filename in (None, name, temporary):
@@ -45,6 +63,23 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def leftovers(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The temporary files of :func:`replacing` in a folder, which killed processes leave behind.
+
+    Args:
+        folder: any
+        names: the names of the files that they were to replace, or patterns of such names
+    """
+    paths = map(Path, names)
+    return [found for path in paths for found in folder.glob(f".{path.stem}-????????{path.suffix}")]
+
+
+def sweep(folder: Path, names: Iterable[str]) -> None:
+    """Delete :func:`leftovers`, in a folder that no other process writes to."""
+    for path in leftovers(folder, names):
+        path.unlink(missing_ok=True)
 
 
 def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -55,9 +90,9 @@ def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         writer.writerows(zip(*columns.values(), strict=True))
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, flush: bool = True) -> None:
     """Write text as UTF-8."""
-    with replacing(path) as temporary:
+    with replacing(path, flush=flush) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -66,9 +101,27 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
+def write_jsonl(path: Path, rows: Iterable[Any], *, flush: bool = True) -> None:
     """Write plain values as JSON, one per line."""
-    write_text(path, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
+    text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+    write_text(path, text, flush=flush)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def parse_json(text: str) -> Any:
+    """Plain values from a JSON text; everything that is wrong with it is a :class:`ValueError`."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("its lists and objects are nested too deeply") from None
 
 
 def _umask() -> int:

@@ -24,6 +24,7 @@ from cattrs.cols import (
 from cattrs.gen import make_dict_structure_fn
 
 from graphsct.errors import GraphsctError, TrainingError
+from graphsct.files import parse_json
 from graphsct.names import nearest
 
 __all__ = ["Record", "check_types"]
@@ -117,8 +118,8 @@ class Record:
     def from_json(cls, text: str) -> Self:
         """The record in a JSON text."""
         try:
-            values = json.loads(text)
-        except json.JSONDecodeError as error:
+            values = parse_json(text)
+        except ValueError as error:
             form = cls._format
             raise form.error(f"the {form.noun}s are not valid JSON: {error}") from error
         return cls.from_dict(values)
@@ -136,7 +137,7 @@ def check_types(record: Record) -> None:
 
 
 class _WrongTypeError(Exception):
-    """Carries a value that is not of the type expected."""
+    """Carries a value that is not of the type expected, and perhaps what else is expected of it."""
 
 
 _KINDS: dict[Any, str] = {
@@ -152,8 +153,10 @@ _KINDS: dict[Any, str] = {
 def _wrong(path: str, error: _WrongTypeError, hint: Any) -> str:
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     wanted = " or ".join(_KINDS.get(get_origin(kind) or kind, "an object") for kind in kinds)
-    shown = repr(error.args[0])
-    return f"{path} is {shown if len(shown) <= 80 else shown[:77] + '...'}, expected {wanted}"
+    value, *more = error.args
+    shown = repr(value)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return " ".join([f"{path} is {shown}, expected {wanted}", *more])
 
 
 def _names(kind: Any) -> tuple[str, ...]:
@@ -192,12 +195,18 @@ def _explain(error: Any, kind: Any, path: str = "", hint: Any = None) -> Graphsc
     return f"{path or f'the {noun}'} cannot be read: {error}"
 
 
+#: Whole numbers as large do not fit into 64 bits, which is what all libraries below have.
+_TOO_LARGE = 2**63
+
+
 def _strict(kind: type, *others: type) -> Hook:
     """A hook that takes values of these very types: no ``True`` for 1, no ``"1"`` for 1."""
 
     def structure(value: Any, _: Any) -> Any:
         if type(value) not in (kind, *others):
             raise _WrongTypeError(value)
+        if type(value) is int and abs(value) >= _TOO_LARGE:
+            raise _WrongTypeError(value, "between -2^63 and 2^63")
         return kind(value)
 
     return structure

@@ -1,5 +1,6 @@
 import json
 import re
+import sys
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -11,24 +12,57 @@ def run(*arguments):
     return CliRunner().invoke(app, ["demo", *map(str, arguments)])
 
 
-def test_demo_reports_trains_draws_and_says_where(tmp_path):
-    result = run("--out", tmp_path, "--seeds", 2, "--epochs", 3)
+def test_demo_tells_the_story_and_says_where_its_files_are(tmp_path):
+    result = run("--out", tmp_path, "--seeds", 2, "--epochs", 20)
     assert result.exit_code == 0, result.output
-    assert "What depth does" in result.stdout
-    assert "What you can do" in result.stdout
-    assert re.search(r"gives\s+0\.500000", result.stdout)
-    names = {path.name for path in tmp_path.iterdir()}
-    figures = {f"figure{k}.{suffix}" for k in (1, 2) for suffix in ("png", "svg", "csv")}
-    figures |= {f"{k}.{suffix}" for k in ("accuracy", "curves") for suffix in ("png", "svg", "csv")}
-    assert names == figures | {"report.json", "report.csv", "training"}
-    for name in names:
-        assert name in result.stdout
-    assert f"Written to {tmp_path}, the runs to {tmp_path / 'training'}:" in result.stdout
+    told = ("A GCN with 32 layers fails", "The remedies, tried", "The term of the paper")
+    places = [result.stdout.index(heading) for heading in told]
+    assert places == sorted(places)
+    assert "The model does not work" in result.stdout
+    assert re.search(r"^gcnii .*\+\d+\.\d ± ", result.stdout, re.M)
+    best = re.search(
+        r"The best of them, by validation: GCNII\n.*?\n\n    (.*)\n", result.stdout, re.S
+    )
+    assert best[1].startswith("graphsct.nn.GCNII(")
     rows = re.findall(r"^validation (\w+) +(\d+)(?: +[-+\d.]+ ± [\d.]+){3}", result.stdout, re.M)
     assert rows == [(rule, depth) for rule in ("loss", "accuracy") for depth in ("2", "16")]
-    again = run("--out", tmp_path, "--seeds", 2, "--epochs", 3, "--json")
-    assert again.exit_code == 0, again.output
-    found = json.loads(again.stdout)
-    assert {"graph", "seed", "depth", "control", "training", "files"} == set(found)
+    names = {path.name for path in tmp_path.iterdir()}
+    figures = ("figure1", "figure2", "accuracy", "curves")
+    drawn = {f"{name}.{suffix}" for name in figures for suffix in ("png", "svg", "csv")}
+    assert names == drawn | {"page.html", "training"}
+    assert all(name in result.stdout for name in names)
+    assert "GCNII" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_best_remedy_is_chosen_by_validation(tmp_path):
+    result = run("--out", tmp_path, "--seeds", 2, "--epochs", 3, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert {"diagnosis", "best", "training", "files"} == set(found)
+    effects = {effect["name"]: effect["val_mean"] for effect in found["diagnosis"]["effects"]}
+    del effects["as it is"]
+    assert effects[found["best"]["name"]] == max(effects.values())
     assert [part["model"]["depth"] for part in found["training"]] == [2, 16, 2, 16]
-    assert {Path(path).name for path in found["files"]} == names - {"training"}
+    assert {Path(path).name for path in found["files"]} == {
+        path.name for path in tmp_path.iterdir() if path.is_file()
+    }
+
+
+def test_a_missing_browser_is_said_after_all_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    result = run("--out", tmp_path, "--seeds", 1, "--epochs", 2, "--open")
+    assert result.exit_code == 1
+    assert "no browser could be started; open" in result.output.replace("\n", " ")
+    assert (tmp_path / "page.html").is_file()
+
+
+def test_without_extras_it_says_so_and_runs_without_page_and_drawings(tmp_path, monkeypatch):
+    for name in ("matplotlib", "plotly"):
+        monkeypatch.setitem(sys.modules, name, None)
+    result = run("--out", tmp_path, "--seeds", 2, "--epochs", 1)
+    assert result.exit_code == 0, result.output
+    assert "every figure is left out: matplotlib is not installed" in result.stderr
+    assert "page.html is left out: plotly is not installed" in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"training"}
+    refused = run("--out", tmp_path, "--open")
+    assert (refused.exit_code, refused.stdout) == (1, "")

@@ -87,7 +87,7 @@ def test_files_are_written(tmp_path):
     }
     assert names == figures | {"diagnosis.json", "page.html"}
     assert json.loads((tmp_path / "new" / "diagnosis.json").read_text())["works"] is False
-    assert "page.html diagnosis.json" in result.stdout
+    assert "diagnosis.json page.html" in result.stdout
     assert "GCN on demo" in (tmp_path / "new" / "page.html").read_text(encoding="utf-8")
 
 

@@ -101,7 +101,7 @@ CHEAP = [
     "graphsct figure 1 --seed 7 --out pictures",
     "graphsct remedies list --json",
     "graphsct remedies show pair_norm",
-    "graphsct reproduce sizes --markdown",
+    "graphsct reproduce sizes --report --markdown",
     "graphsct reproduce table1 --report",
 ]
 

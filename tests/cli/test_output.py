@@ -1,6 +1,10 @@
+import errno
 import json
+import logging
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,11 +51,48 @@ def test_a_table_that_is_too_wide_is_not_folded(capsys, monkeypatch):
     assert lines.index("a note") < lines.index("a part")
 
 
-def test_a_page_without_its_extra_is_left_out(tmp_path, capsys):
-    def fail():
-        raise MissingExtraError("plotly is not installed")
+def test_a_file_without_its_extra_is_left_out(monkeypatch, capsys):
+    assert output.available("page.html", "plotly", "report")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    assert not output.available("page.html", "plotly", "report")
+    said = 'page.html is left out: plotly is not installed; run: pip install "graphsct[report]"'
+    assert capsys.readouterr().err == f"{said}\n"
 
-    path = tmp_path / "page.html"
-    assert output.write_page(path, lambda: None) == [path]
-    assert output.write_page(path, fail) == []
-    assert capsys.readouterr().err == "page.html is left out: plotly is not installed\n"
+
+def test_commands_print_what_the_library_logs(capsys):
+    log = logging.getLogger("graphsct.search.progress")
+    log.info("a library is silent")
+    with output.logged():
+        log.info("4/10 trials")
+        log.debug("too much")
+    log.info("and silent again")
+    assert capsys.readouterr() == ("", "4/10 trials\n")
+
+
+def test_names_are_printed_as_they_are(capsys):
+    name = "s[/red] s[bold]x :snake:"
+    output.terminal().print(name)
+    assert capsys.readouterr().out == f"{name}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (MissingExtraError("plotly is not installed"), "plotly is not installed"),
+        (OSError(errno.ENOSPC, "No space left on device", "a.html"), "a.html: No space left on"),
+        (ValueError("math\ndomain error"), "ValueError: math domain error (unexpected; 'graphsct"),
+    ],
+)
+def test_a_file_about_results_may_fail(capsys, error, expected):
+    def write(debug):
+        with output.beside_results("page.html", SimpleNamespace(find_root=lambda: root(debug))):
+            raise error
+
+    def root(debug):
+        return SimpleNamespace(params={"debug": debug})
+
+    write(debug=False)
+    assert capsys.readouterr().err.startswith(f"page.html is left out: {expected}")
+    with pytest.raises(type(error)):
+        write(debug=True)

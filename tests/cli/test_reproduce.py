@@ -73,8 +73,8 @@ def test_every_table_is_reported(run, number, tmp_path, monkeypatch):
     assert word in result.stdout
 
 
-def test_tables_that_are_counted_need_no_run(run):
-    result = run("sizes", "--markdown", "--dataset", "physics", "--control", "sct")
+def test_sizes_are_counted_without_a_run(run):
+    result = run("sizes", "--report", "--markdown", "--dataset", "physics", "--control", "sct")
     assert result.exit_code == 0
     assert "| Coauthor-Physics | GCN-SCT | 2 | 64 | 547,397 | 547,397 | 0 |" in result.stdout
     assert "Cora |" not in result.stdout

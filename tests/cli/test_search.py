@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphsct.cli import app
+from graphsct.search import figure
 from graphsct.search.progress import SearchProgress
 
 FAST = ("--depth", 2, "--max-hidden", 16, "--epochs", 12, "--trials", 5)
@@ -51,6 +52,24 @@ def test_json_is_one_object_and_the_same_command_goes_on(out):
     more = json.loads(run(*line, "--trials", 7).stdout)
     assert more["trials"] == 7
     assert more["score"] <= first["score"]
+
+
+def test_a_figure_that_fails_leaves_the_result(out, monkeypatch):
+    def fail(*args):
+        raise ValueError("offset must be less than a day")
+
+    monkeypatch.setattr(figure, "write_search", fail)
+    result = run("search", *FAST, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("the figure is left out: ValueError: offset must be less")
+    assert "best mean" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["s[/red]", "s[bold]x", ":snake:"])
+def test_the_folder_is_printed_as_it_is(tmp_path, name):
+    result = run("search", *FAST, "--out", tmp_path / name)
+    assert result.exit_code == 0, result.output
+    assert f"Written to {tmp_path / name};" in result.stdout
 
 
 def test_finalists_are_told(out):

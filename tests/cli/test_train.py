@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from graphsct import datasets
 from graphsct.cli import app
 from graphsct.diagnosis import seed_watches
+from graphsct.diagnosis.page import runs
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.progress import Progress
 from graphsct.training.seeds import run_seeds
@@ -39,7 +40,7 @@ def test_it_prints_mean_and_deviation_and_writes_a_folder(out):
     assert "validation accuracy" in result.stdout
     assert "difference" not in result.stdout
     assert result.stderr == ""
-    names = {path.name for path in out.iterdir()}
+    names = {path.name for path in out.glob("[!.]*")}
     assert names == {"config.json", "page.html", "results.json", "seed-0", "seed-1"}
     assert f"{mean:.1f} ± {std:.1f}" in (out / "page.html").read_text(encoding="utf-8")
     assert result.stdout.endswith(f"Written to {out}; the page is {out / 'page.html'}\n")
@@ -55,6 +56,20 @@ def test_without_plotly_all_but_the_page_is_there(out, monkeypatch):
     assert {path.name for path in out.iterdir()} >= {"results.json", "seed-0"}
     assert not (out / "page.html").exists()
     assert result.stdout.endswith(f"Written to {out}\n")
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_page_that_fails_leaves_the_result(out, monkeypatch, more):
+    def fail(*args):
+        raise ValueError("math domain error")
+
+    monkeypatch.setattr(runs, "write_trained", fail)
+    for again in ((), ("--resume",)):
+        result = run(*FAST, "--out", out, *again, *more)
+        assert result.exit_code == 0, result.output
+        assert "page.html is left out: ValueError: math domain error (unexpected" in result.stderr
+        assert "test" in result.stdout
+    assert (out / "results.json").is_file()
 
 
 def test_json_is_one_object_with_the_promised_names(out):
@@ -150,6 +165,16 @@ def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message
         ("[]", "has neither 'model' nor 'train'"),
         ('{"train": {"epoch": 3}}', "no setting 'epoch', did you mean 'epochs'"),
         ('{"train": {}, "normalize": 1}', "normalize is 1, expected true or false"),
+        ('{"model": 2}', "c.json: model is 2, expected an object with settings"),
+        ('{"train": null}', "c.json: train is None, expected an object with settings"),
+        ('{"train": {"patience": 1e999}}', "patience is inf, expected a whole number"),
+        (f'{{"train": {{"patience": {10**30}}}}}', f"patience is {10**30}, expected a whole num"),
+        (
+            f'{{"train": {{"learning_rate": {10**400}}}}}',
+            "expected a number between -2^63 and 2^63",
+        ),
+        ('{"model": {"depth": 1000000000}}', "num_layers is 1000000000, expected a whole number"),
+        ("[" * 100_000, "c.json is not valid JSON: its lists and objects are nested too deeply"),
     ],
 )
 def test_wrong_files_of_settings(out, tmp_path, text, message):
@@ -157,6 +182,14 @@ def test_wrong_files_of_settings(out, tmp_path, text, message):
     result = run("--config", tmp_path / "c.json", "--out", out)
     assert result.exit_code == 1
     assert message in result.stderr
+    assert "unexpected" not in result.stderr
+
+
+def test_options_beside_a_file_whose_options_are_no_object(out, tmp_path):
+    (tmp_path / "c.json").write_text('{"model": {"options": [1]}}')
+    result = run("--config", tmp_path / "c.json", "--option", "residual=true", "--out", out)
+    assert result.exit_code == 1
+    assert "options is [1], expected an object with settings" in result.stderr
 
 
 def test_a_folder_that_is_no_run_folder(tmp_path):

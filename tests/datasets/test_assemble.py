@@ -42,6 +42,7 @@ def test_masks_are_those_of_the_split_and_rows_may_sum_to_one():
         ({"y": Y - 3}, "y of mine runs from -3 to -2"),
         ({"every_class": True}, "split 0 of mine"),
         ({"x": X[:2].numpy()}, "the features of mine"),
+        ({"x": X[:, :0].numpy()}, "features of mine has no columns; .* features='degree'"),
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(change, message):
@@ -55,3 +56,10 @@ def test_homophily_counts_edges_between_labelled_nodes():
     facts = describe(build())
     assert (facts.nodes, facts.edges, facts.features, facts.classes) == (3, 2, 2, 2)
     assert (facts.components, facts.homophily) == (1, pytest.approx(3 / 5))
+
+
+def test_features_that_are_no_matrix_are_not_counted():
+    data = build()
+    data.x = torch.tensor(1.0)
+    with pytest.raises(DataError, match=r"mine: the features x have shape \(\), expected \(n, d\)"):
+        describe(data)

@@ -1,8 +1,11 @@
+import errno
+import os
 from pathlib import Path
 
 import platformdirs
 import pytest
 
+from graphsct import DataError
 from graphsct.datasets.paths import cache_folder, data_root, lock, temporary_folder
 
 
@@ -25,3 +28,12 @@ def test_a_temporary_folder_goes_away_and_takes_leftovers_along(tmp_path):
         assert [path.name for path in tmp_path.glob(".cora-*.tmp")] == [new.name]
         raise KeyError
     assert [path.name for path in tmp_path.glob("*.tmp")] == [".texas-other.tmp"]
+
+
+def test_a_full_disk_is_named_by_the_folder_and_leaves_nothing(tmp_path):
+    with (
+        pytest.raises(DataError, match=rf"cannot write to {tmp_path} \(No space left .*CACHE to a"),
+        temporary_folder(tmp_path, "cora"),
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "some/raw/file")
+    assert list(tmp_path.iterdir()) == []

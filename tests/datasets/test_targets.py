@@ -53,3 +53,13 @@ def test_labelled():
 def test_wrong_targets(y, message):
     with pytest.raises(DataError, match=message):
         check_targets(y, 3)
+
+
+@pytest.mark.parametrize(
+    "y", [torch.eye(3).to_sparse_csr(), torch.ones(3, device="meta"), torch.ones(3, 0)]
+)
+def test_targets_without_values_are_refused(y):
+    with pytest.raises(
+        DataError, match=r"y is a torch\.\w+ tensor of shape .*, expected a dense one"
+    ):
+        check_targets(y)

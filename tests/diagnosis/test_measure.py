@@ -112,3 +112,16 @@ def test_plain_values(graph, x):
     assert set(values) == {field.name for field in dataclasses.fields(found)}
     assert values["activation"] == "ReLU()"
     assert len(values["smoothness"]) == values["channels"] == 3
+
+
+def test_numbers_of_a_large_float32_graph_are_those_of_float64():
+    nodes = 300_000
+    edges = torch.stack([torch.arange(nodes - 1), torch.arange(1, nodes)])
+    graph = Graph(edges, nodes, symmetrize=True, dtype=torch.float32)
+    x = (1 + 1e-4 * torch.randn(nodes, 2, dtype=torch.float64)).float()
+    single = measure(layer(x), None, Contrast(graph))
+    double = measure(layer(x.double()), None, Contrast(graph.double()))
+    for name in ("norm", "size", "distance", "contrast", "effective_rank", "numerical_rank"):
+        found, expected = getattr(single, name), getattr(double, name)
+        assert found == pytest.approx(expected, rel=1e-4), name
+    assert single.correlation == pytest.approx(double.correlation, abs=1e-4)

@@ -94,6 +94,15 @@ def test_a_comparison_ends_with_the_paired_difference():
     assert len(tables.comparison_table(Comparison("demo", 1, pair[0])).rows) == 1
 
 
+def test_a_comparison_names_its_seeds_where_they_differ():
+    with_control, without = results("pooled", 0.75, 0.85, 0.8), results(None, 0.5, 0.6, 0.7)
+    assert tables.comparison_table(Comparison("demo", 1, with_control, without)).notes == ()
+    cut = replace(without, runs=(replace(without.runs[0], interrupted=True), *without.runs[1:]))
+    table = tables.comparison_table(Comparison("demo", 1, with_control, cut))
+    assert texts(table)[-1][:2] == ["difference, paired", "+17.5 ± 10.6"]
+    assert table.notes == ("seeds that count: pooled 0 to 2; none 1 to 2; difference 1 to 2",)
+
+
 def test_seeds_have_a_split_only_where_there_are_several():
     row = ["0", "75.0", "50.0", "0.25", "7", "9", "1.5"]
     assert texts(tables.seed_table(results(None, 0.75))) == [row]

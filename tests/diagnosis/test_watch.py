@@ -159,7 +159,7 @@ def test_the_heat_map_has_dead_dimensions_apart(data):
     assert grey[0] == grey[1] == grey[2] == round(255 * found.layers[0].smoothness[0])
 
 
-def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatch, capsys):
+def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatch, caplog):
     """By a clock on which an epoch takes one second and a diagnosis two."""
     now = 0.0
 
@@ -178,7 +178,7 @@ def test_looking_keeps_to_its_share_of_the_time(data, make, tmp_path, monkeypatc
     # The second look makes 4 seconds, half of 8 seconds of training, and each one more 2 of 4.
     assert [line["epoch"] for line in lines(tmp_path)] == [1, 9, 13, 17]
     assert watch.skipped == sorted({*range(1, 21)} - {1, 9, 13, 17})
-    (said,) = capsys.readouterr().err.splitlines()
+    (said,) = caplog.messages
     assert said.startswith("epoch 2 is not diagnosed: that would take more than 50% of the")
 
 

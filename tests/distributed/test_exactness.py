@@ -25,6 +25,7 @@ PLAIN = {
 }
 OTHERS = {
     "gated_full": dict(model="gcnii", control="gated_full", dropout=0.0, activation="tanh"),
+    "normalized": dict(model="gcn", control="normalized", dropout=0.0),
     "norm": dict(model="gcn", control="pooled", dropout=0.0, normed=True),
     "dropout": dict(model="gcnii", control="gated", dropout=0.5, normed=True),
 }
@@ -32,7 +33,7 @@ MODELS = PLAIN | OTHERS
 #: Processes that share two cores mostly wait for each other: every model in every world only if
 #: many examples are asked for, as by GRAPHSCT_EXAMPLES=1000.
 MANY = int(os.environ.get("GRAPHSCT_EXAMPLES", "100")) > 100
-SOME = list(MODELS) if MANY else ["gcn pooled", "gcnii gated", "egnn pooled"]
+SOME = list(MODELS) if MANY else ["gcn pooled", "gcnii gated", "egnn pooled", "normalized"]
 FEW = list(MODELS) if MANY else ["gcn pooled"]
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 import safetensors.torch
@@ -6,6 +7,7 @@ import torch
 
 from graphsct import DataError, datasets
 from graphsct.distributed import Layout, Shard, write_partition
+from graphsct.distributed.layout import checksum
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,10 @@ def test_a_folder_without_a_header_is_none(data, tmp_path):
         (lambda values: values.pop("nodes"), "damaged or was not written by graphsct"),
         (lambda values: values.update(format=2), "has format 2, not 1"),
         (lambda values: values["parts"].append({}), "damaged or was not written by graphsct"),
+        (
+            lambda values: values["parts"][0].update(sha256=5),
+            r"parts\[0\].sha256 is 5, expected a str",
+        ),
     ],
 )
 def test_a_wrong_header_is_refused(data, tmp_path, change, message):
@@ -90,6 +96,14 @@ def test_wrong_files_are_refused(data, tmp_path):
     layout.open(tmp_path, 0)
     with pytest.raises(DataError, match=r"part-1.*is not the file that partition\.json describes"):
         layout.open(tmp_path, 1)
+    path.write_text("no tensors")
+    layout = replace(
+        layout, parts=[piece._replace(sha256=checksum(path)) for piece in layout.parts]
+    )
+    with pytest.raises(DataError, match=r"part-1.*was not written by graphsct: .*write it again"):
+        layout.open(tmp_path, 1)
+    with pytest.raises(DataError, match="has 2 parts; 2 is not among them"):
+        layout.open(tmp_path, 2)
     path.unlink()
     with pytest.raises(DataError, match=r"part-1\.safetensors is missing"):
         layout.open(tmp_path, 1)

@@ -1,8 +1,11 @@
+import resource
+
 import pytest
 import torch
 
-from graphsct import DataError, datasets
+from graphsct import DataError, TrainingError, datasets
 from graphsct.distributed import Layout, write, write_partition
+from graphsct.training.disk import held
 
 
 @pytest.fixture
@@ -40,10 +43,36 @@ def test_a_partition_that_is_written_in_part_is_none(sparse, tmp_path, monkeypat
         raise OSError("the disk is full")
 
     monkeypatch.setattr(write, "checksum", fail)
-    with pytest.raises(OSError, match="the disk is full"):
+    with pytest.raises(DataError, match=r"cannot write to .*: the disk is full. The folder has no"):
         write_partition(sparse, tmp_path, 3, force=True)
     with pytest.raises(DataError, match="is not a partitioned data set"):
         Layout.read(tmp_path)
+
+
+def test_leftovers_of_a_killed_process_are_swept(sparse, tmp_path):
+    for name in (".part-0-ab12cd_9.safetensors", ".part-7-ab12cd_9.safetensors"):
+        (tmp_path / name).write_text("half of")
+    write_partition(sparse, tmp_path, 2)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {".lock", "partition.json", "part-0.safetensors", "part-1.safetensors"}
+
+
+def test_two_processes_do_not_write_one_partition(sparse, tmp_path):
+    first = write_partition(sparse, tmp_path, 2)
+    with held(tmp_path), pytest.raises(TrainingError, match="another process is using"):
+        write_partition(sparse, tmp_path, 3, force=True)
+    assert Layout.read(tmp_path) == first
+
+
+def test_a_full_disk_is_one_line(sparse, tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(DataError, match=rf"cannot write to {tmp_path}: .*File too large"):
+            write_partition(sparse, tmp_path, 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_an_existing_partition_is_replaced_only_if_asked(sparse, tmp_path):

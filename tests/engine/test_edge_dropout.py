@@ -1,10 +1,9 @@
 import pytest
 import torch
-from recording import WIDTH, Net, Problem, check_gradients, shake
+from recording import RECORDED, WIDTH, Net, Problem, check_gradients, shake
 from zoo import ZOO
 
 from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
-from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import drop_edges
 from graphsct.nn.linear import dropout
 
@@ -32,7 +31,7 @@ def test_propagation(context):
     context.check(on_fewer_edges(lambda net, x, graph: graph.propagate(x)))
 
 
-@pytest.mark.parametrize("control", [None, *CONTROLS])
+@pytest.mark.parametrize("control", RECORDED)
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions(context, name, control):
     make, body = CONVOLUTIONS[name]

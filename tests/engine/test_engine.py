@@ -9,7 +9,7 @@ from graphsct.nn import GCN, GCNII, EnergeticGNN
 from graphsct.training import TrainConfig
 
 MODELS = {"GCN": GCN, "GCNII": GCNII, "EnergeticGNN": EnergeticGNN}
-CONTROLS = (None, "pooled", "gated", "gated_full", "bias")
+CONTROLS = (None, "pooled", "gated", "gated_full", "bias", "normalized")
 ACTIVATIONS = ("relu", "leaky_relu", "srelu", "elu", "selu", "tanh")
 
 

@@ -1,11 +1,10 @@
 import pytest
 import torch
-from recording import WIDTH, Net, Problem, check_gradients, shake
+from recording import RECORDED, WIDTH, Net, Problem, check_gradients, shake
 from torch.nn import functional as F
 
 from graphsct.engine.propagation import Propagate, PropagateLate
 from graphsct.nn import EnergeticConv, GCN2Conv, GCNConv
-from graphsct.nn.controls import CONTROLS
 from graphsct.nn.dropout import drop_edges
 from graphsct.nn.linear import dropout
 
@@ -30,7 +29,7 @@ def nets(body, runs=2, **parts):
     return [shake(Net(body, **parts), seed) for seed in range(runs)]
 
 
-@pytest.mark.parametrize("control", [None, *CONTROLS])
+@pytest.mark.parametrize("control", RECORDED)
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions(context, name, control):
     make, body = CONVOLUTIONS[name]

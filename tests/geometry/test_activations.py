@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from graphsct import GraphError
-from graphsct.geometry.activations import ACTIVATIONS, negative_slope_of, resolve
+from graphsct.geometry.activations import ACTIVATIONS, negative_slope_of, resolve, slope_of
 
 
 def test_names_and_modules_are_resolved():
@@ -29,3 +29,11 @@ def test_the_slope_is_that_of_the_values_below_zero(activation):
 def test_activations_without_a_known_range_are_refused(activation):
     with pytest.raises(GraphError, match="is not known; expected ReLU"):
         negative_slope_of(activation)
+
+
+@pytest.mark.parametrize("activation", [*ACTIVATIONS.values(), nn.LeakyReLU(0.6)], ids=str)
+def test_slopes_are_those_of_autograd(activation):
+    z = torch.tensor([[-2.0, -0.5, 0.0], [0.5, 2.0, 1e-3]], dtype=torch.float64).requires_grad_()
+    (expected,) = torch.autograd.grad(activation(z).sum(), z)
+    with torch.no_grad():
+        torch.testing.assert_close(slope_of(activation, z), expected)

@@ -7,7 +7,7 @@ from torch import nn
 from torch.testing import assert_close
 from zoo import ZOO
 
-from graphsct import Graph, UnreachableError, geometry
+from graphsct import Graph, GraphError, UnreachableError, geometry
 from graphsct.geometry.components import Components
 from graphsct.smoothness import normalized_smoothness
 
@@ -94,6 +94,41 @@ def test_alpha_in_float32_is_as_good_as_float32():
     assert_close(achieved(z, graph, alpha, nn.ReLU()), torch.full((50,), 0.9), rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("ratio", [1e12, 1e18])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_light_components_reach_their_target_beside_heavy_ones(name, ratio):
+    edges = torch.tensor([[0, 1, 3, 4, 6], [1, 2, 4, 5, 7]])
+    weight = torch.tensor([ratio, ratio, 1.0, 1.0, 1.0], dtype=torch.float64)
+    graph = Graph(edges, 8, weight, symmetrize=True)
+    z = torch.randn(8, 50, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    target = torch.full((3, 50), 0.9, dtype=torch.float64)
+    alpha = geometry.solve_alpha(z, graph, target, ACTIVATIONS[name])
+    h = ACTIVATIONS[name](z - graph.unpool(alpha))
+    for nodes in ([0, 1, 2], [3, 4, 5], [6, 7]):
+        found = (graph.basis[nodes] @ h[nodes]).abs() / h[nodes].norm(dim=0)
+        assert_close(found, target[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["elu", "selu"])
+@pytest.mark.parametrize("size", [1.0, 1e3, -1e3])
+def test_a_large_smooth_input_is_bent_as_far_as_it_should_be(name, size):
+    graph = ZOO["star"].graph(torch.float32)
+    z = graph.unpool(torch.full((1, 1), size))
+    lower = geometry.smoothness_range(z, graph, name).lower[0]
+    for share in (0.001, 0.5, 0.999):
+        target = lower + share * (1 - lower)
+        alpha = geometry.solve_alpha(z, graph, target, name)
+        assert_close(achieved(z, graph, alpha, ACTIVATIONS[name]), target, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(), (1, 1)])
+def test_a_target_that_rounding_does_not_let_it_reach_is_refused(shape):
+    graph = ZOO["star"].graph(torch.float32)
+    z = graph.unpool(torch.full((1, 1), 1e7))
+    with pytest.raises(UnreachableError, match=r"gives the smoothness \S+ instead of 0.98\d*, by"):
+        geometry.solve_alpha(z, graph, torch.full(shape, 0.98), "elu")
+
+
 def test_a_component_that_cannot_follow_is_made_zero():
     graph = ZOO["isolated_nodes"].graph()
     z = torch.randn(7, 5, dtype=torch.float64)
@@ -126,3 +161,10 @@ def test_a_target_for_an_isolated_node_alone_is_unreachable():
         geometry.solve_alpha(z, graph, torch.full((4, 1), 0.9, dtype=torch.float64))
     with pytest.raises(UnreachableError, match=r"reaches \[1, 1\]"):
         geometry.solve_alpha(torch.ones(1, 1), ZOO["one_node"].graph(torch.float32), 0.5)
+
+
+@pytest.mark.parametrize("target", [None, "0.9", {}, torch.ones((), device="meta")])
+def test_a_target_that_is_no_number_is_named(target):
+    graph = Graph([[0, 1], [1, 0]])
+    with pytest.raises(GraphError, match=r"target is .*, expected a number or a tensor"):
+        geometry.solve_alpha(torch.tensor([[1.0], [2.0]]), graph, target)

@@ -46,6 +46,12 @@ def test_methods_on_features(method, graph, dense, x):
     assert torch.autograd.gradgradcheck(function, x)
 
 
+def test_mean_is_that_of_all_nodes(graph, x):
+    assert_close(graph.mean(x), x.mean(0).unsqueeze(0))
+    with pytest.raises(GraphError, match="rows but the graph has"):
+        graph.mean(torch.cat([x, x]))
+
+
 def test_unpool_is_the_adjoint_of_pool(graph, dense):
     a = torch.randn(graph.num_components, 3, dtype=torch.float64, requires_grad=True)
     assert_close(graph.unpool(a), dense.Q @ a)
@@ -142,6 +148,12 @@ def test_moves_between_devices_like_a_tensor(graph):
 def test_a_device_that_is_not_there_is_named(graph):
     with pytest.raises(GraphError, match="device is 'cuda', which is not available for graphs"):
         graph.cuda()
+
+
+@pytest.mark.parametrize("place", ["gpu", "cuda:x", [], -7])
+def test_a_place_that_is_none_is_refused(graph, place):
+    with pytest.raises(GraphError, match=r"cannot move to .*; pass a device such as 'cpu'"):
+        graph.to(place)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
@@ -336,3 +348,11 @@ def test_kept_edges_have_the_operator_of_a_graph_without_the_others():
     for wrong in (thinned, graph):
         with pytest.raises(GraphError, match=r"kept has shape \(3,\).*call keep_edges on that"):
             wrong.keep_edges(torch.ones(3, dtype=torch.bool))
+
+
+def test_weights_that_float32_cannot_hold_are_refused():
+    edges, weight = [[0, 1], [1, 0]], torch.full((2,), 1e200, dtype=torch.float64)
+    with pytest.raises(GraphError, match=r"add up to 1e\+200, more than torch.float32 holds"):
+        Graph(edges, edge_weight=weight, dtype=torch.float32)
+    with pytest.raises(GraphError, match=r"pass dtype=torch\.float64"):
+        Graph(edges, edge_weight=weight).float()

@@ -1,3 +1,4 @@
+import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
@@ -20,6 +21,41 @@ def test_column_norm_and_inner_are_the_dense_ones(monkeypatch):
     assert gradgradcheck(kernels.column_norm, x)
     assert gradcheck(kernels.inner, (x, y))
     assert gradgradcheck(kernels.inner, (x, y))
+
+
+def test_gram_is_the_dense_one(monkeypatch):
+    monkeypatch.setattr(kernels, "_GRAM_ROWS", 16)
+    x = random(50, 3, requires_grad=True)
+    assert_close(kernels.gram(x, x.dtype), x.t() @ x)
+    assert gradcheck(kernels.gram, (x, x.dtype))
+    assert gradgradcheck(kernels.gram, (x, x.dtype))
+    single = x.detach().float()
+    assert kernels.gram(single, single.dtype).dtype == torch.float64
+    assert_close(kernels.gram(single, torch.float64), single.double().t() @ single.double())
+
+
+@pytest.mark.parametrize("terms", [1, 2, 16])
+@pytest.mark.parametrize("nodes", [1, 3, 5, 1000])
+def test_pooling_in_pieces_is_the_dense_product(terms, nodes, monkeypatch):
+    monkeypatch.setattr(kernels, "_TERMS", terms)
+    monkeypatch.setattr(kernels, "_PIECE_NODES", max(nodes, terms))
+    generator = torch.Generator().manual_seed(0)
+    for components in (1, 2, 7, 40):
+        component = torch.randint(components, (60,), generator=generator)  # some may be empty
+        basis, x = random(60, seed=1), random(60, 3, seed=2, requires_grad=True)
+        q = kernels.Membership.build(basis, component, components)
+        dense = torch.zeros(60, components).double().scatter(1, component[:, None], basis[:, None])
+        assert_close(kernels.pool(q, x), dense.t() @ x)
+        assert_close(kernels.unpool(q, dense.t() @ x), dense @ dense.t() @ x)
+        assert gradcheck(lambda x, q=q: kernels.pool(q, x), x)
+
+
+def test_long_sums_are_pooled_without_rounding_errors_that_grow():
+    ones = torch.ones(1_000_000)
+    for components in (1, 3):
+        q = kernels.Membership.build(0.1 * ones, torch.arange(1_000_000) % components, components)
+        found = kernels.pool(q, 0.7 * ones.unsqueeze(1)).sum()
+        assert_close(found, torch.tensor(70_000.0), rtol=5e-7, atol=0)
 
 
 def test_column_norm_of_zeros_has_a_zero_gradient():

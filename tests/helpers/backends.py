@@ -17,6 +17,10 @@ CASES = [
     for control in controls
 ]
 CASES += [dict(model=model, control="bias", depth=3, hidden=6) for model in CONTROLS]
+CASES += [
+    dict(control="normalized", depth=3, hidden=6, dropout=0.5, options={"control_options": more})
+    for more in ({}, {"mix": 0.2})
+]
 #: One mask is missing, or all of them.
 CASES += [
     dict(depth=2, hidden=6, dropout=dropout, conv_dropout=conv_dropout)

@@ -4,7 +4,54 @@
 full ``eigh``, so agreement with the square roots of the degrees is a finding, not an assumption.
 """
 
+import numpy as np
 import torch
+
+
+class Exact:
+    """Long graphs without a dense matrix, in extended precision and from their edges alone.
+
+    Args:
+        edges: each undirected edge once; shape: ``(2, num_edges)``
+        component: of each node, in ascending order; shape: ``(n,)``
+    """
+
+    def __init__(self, edges, component):
+        self.edges, self.component = edges, component
+        self.degree = 1 + np.bincount(edges.reshape(-1), minlength=len(component))
+        self.first = np.unique(component, return_index=True)[1]
+        root = np.sqrt(self.degree.astype(np.longdouble))
+        volume = np.add.reduceat(root**2, self.first)
+        self.basis = (root / np.sqrt(volume)[component])[:, None]
+
+    def rough(self, x):
+        x = np.asarray(x, np.longdouble)
+        return x - self.basis * np.add.reduceat(self.basis * x, self.first)[self.component]
+
+    def distance_to_eigenspace(self, x):
+        return np.sqrt(np.square(self.rough(x)).sum())
+
+    def normalized_smoothness(self, x):
+        x = np.asarray(x, np.longdouble)
+        return np.sqrt(1 - np.square(self.rough(x)).sum(0) / np.square(x).sum(0))
+
+    def dirichlet_energy(self, x):
+        i, j = self.edges
+        scaled = np.asarray(x, np.longdouble) / np.sqrt(self.degree)[:, None]
+        return np.square(scaled[i] - scaled[j]).sum()
+
+    def over_correlation(self, x):
+        rho = np.abs(np.corrcoef(np.asarray(x, np.longdouble).T))
+        return (rho.sum() - np.trace(rho)) / (len(rho) * (len(rho) - 1))
+
+    def effective_rank(self, x):
+        sigma = np.linalg.svd(np.asarray(x, np.float64), compute_uv=False)
+        share = sigma[sigma > 0] / sigma.sum()
+        return np.exp(-(share * np.log(share)).sum())
+
+    def numerical_rank(self, x):
+        sigma = np.linalg.svd(np.asarray(x, np.float64), compute_uv=False)
+        return np.square(sigma / sigma[0]).sum()
 
 
 class Dense:

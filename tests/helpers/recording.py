@@ -15,11 +15,13 @@ from graphsct.engine import engine as engines
 from graphsct.engine.engine import Engine, supports
 from graphsct.engine.program import Arena, Program
 from graphsct.engine.tape import Tape
-from graphsct.nn import GCNConv
+from graphsct.nn import CONTROLS, GCNConv
 from graphsct.nn.dropout import Masks
 from graphsct.nn.linear import Linear
 
 FEATURES, WIDTH, CLASSES = 5, 4, 3
+#: No control, and those that the engine records.
+RECORDED = [None, *(name for name in CONTROLS if name != "target")]
 #: Settings by which weights stay as they are, so that two steps have the same gradients.
 STILL = SimpleNamespace(learning_rate=0.0, warm_up=0, conv_weight_decay=0.0, dense_weight_decay=0.0)
 

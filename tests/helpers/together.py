@@ -1,10 +1,11 @@
 """Two independent processes on one study, of which one is killed in mid-trial."""
 
 import json
-import multiprocessing
 import os
 import signal
 import time
+
+from processes import PROCESSES
 
 from graphsct.search import Task, search
 from graphsct.training.runner import Runner
@@ -12,12 +13,6 @@ from graphsct.training.runner import Runner
 TASK = Task("demo", "gcn", None, 2, max_hidden=16)
 FAST = {"epochs": 12, "patience": 12}
 TRIALS = 16
-
-# Children of a server that has imported everything: real processes that start at once.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["torch_geometric.data", "graphsct.nn", "graphsct.training", "graphsct.search.study"]
-)
 
 
 def slow_down():

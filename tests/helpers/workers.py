@@ -1,17 +1,14 @@
 """Real processes for tests, started once and used for any number of them."""
 
-import multiprocessing
 import traceback
 from contextlib import contextmanager
 
 import torch
+from processes import PROCESSES
 
 from graphsct import GraphsctError
 from graphsct.distributed import joined
 
-# Children of a server that has imported everything: they start at once.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["torch_geometric.data", "graphsct.nn", "graphsct.distributed"])
 SECONDS = 300.0
 
 

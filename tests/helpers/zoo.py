@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from graphsct import Graph
@@ -28,6 +29,20 @@ class Case:
     def graph(self, dtype=torch.float64):
         edge_index, edge_weight = self.inputs()
         return Graph(edge_index, self.num_nodes, edge_weight, dtype=dtype)
+
+
+def long_graph(kind, nodes):
+    """Edges, each once, and components of a graph that is cheap to build at any size."""
+    node = np.arange(nodes)
+    if kind == "star":
+        return np.stack([np.zeros(nodes - 1, int), node[1:]]), np.zeros(nodes, int)
+    component = {
+        "path": np.zeros(nodes, int),
+        "few_paths": 4 * node // nodes,
+        "path_and_pairs": np.maximum(0, node - nodes // 2 + 2) // 2,
+    }[kind]
+    edges = np.stack([node[:-1], node[1:]])
+    return edges[:, component[:-1] == component[1:]], component
 
 
 ZOO = {

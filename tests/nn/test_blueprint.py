@@ -1,10 +1,12 @@
 from types import SimpleNamespace
 
 import pytest
+import torch
+from torch_geometric.data import Data
 
 from graphsct import ModelError
 from graphsct.nn import GCN, MODELS
-from graphsct.nn.blueprint import DEFAULTS, call_constructor, get_model, num_outputs
+from graphsct.nn.blueprint import DEFAULTS, call_constructor, get_model, num_inputs, num_outputs
 
 
 def test_the_nearest_name_is_suggested():
@@ -27,6 +29,14 @@ def test_every_blueprint_says_what_it_takes(name):
 def test_outputs_are_classes_unless_the_data_say_otherwise():
     assert num_outputs(SimpleNamespace(num_classes=3)) == 3
     assert num_outputs(SimpleNamespace(num_classes=3, num_outputs=1)) == 1
+
+
+def test_data_without_sizes_are_refused():
+    assert num_inputs(SimpleNamespace(x=torch.ones(3, 2), num_features=2)) == 2
+    with pytest.raises(ModelError, match=r"features of the data are a single number"):
+        num_inputs(Data(x=torch.tensor(1.0)))
+    with pytest.raises(ModelError, match=r"neither num_outputs nor num_classes; set one"):
+        num_outputs(SimpleNamespace())
 
 
 def test_errors_of_a_constructor():

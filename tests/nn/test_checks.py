@@ -3,16 +3,27 @@ import math
 import pytest
 
 from graphsct import ModelError
-from graphsct.nn.checks import check_positive, check_rate, check_share, check_size
+from graphsct.nn.checks import (
+    check_depth,
+    check_number,
+    check_positive,
+    check_rate,
+    check_share,
+    check_size,
+)
 
 RIGHT = {
-    check_size: (1, 3),
+    check_size: (1, 3, 2**20),
+    check_depth: (1, 2**16),
+    check_number: (-2.5, 0, 3),
     check_positive: (0.1, 1, 5.5),
     check_share: (0, 0.5, 1),
     check_rate: (0, 0.5, 0.99),
 }
 WRONG = {
-    check_size: (0, -1, 2.0),
+    check_size: (0, -1, 2.0, 2**31, 10**30),
+    check_depth: (0, 2.0, 2**16 + 1),
+    check_number: (math.inf, -math.inf),
     check_positive: (0, -1.0, math.inf),
     check_share: (-0.1, 1.1),
     check_rate: (-0.1, 1, 1.5),

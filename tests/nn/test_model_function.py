@@ -68,7 +68,7 @@ def test_defaults_are_those_of_the_function():
 
 
 def test_options_are_the_other_arguments(data):
-    assert wrap(of_sizes).options() == ("wide", "control", "theta")
+    assert wrap(of_sizes).options() == ("wide", "control", "theta", "control_options")
     assert wrap(of_sizes).takes("depth") and wrap(of_sizes).takes("wide")
     assert not wrap(of_sizes).takes("hidden")
     assert wrap(of_everything).takes("anything")

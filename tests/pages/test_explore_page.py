@@ -145,6 +145,42 @@ def test_the_page_computes_what_graphsct_does(opened):
             assert (ours - theirs).abs().max() < most, (name, case)
 
 
+SOLVE = """
+return arguments[0].map(([index, slope, z, k, wanted]) =>
+  explore.solveAlpha(explore.graphs[index], z, slope, k, wanted, 1000));
+"""
+
+
+def test_the_shift_for_a_wanted_smoothness_is_that_of_solve_alpha(opened):
+    asked, alphas = [], []
+    for index, slope, z, _ in cases():
+        graph, column = SMALL_GRAPHS[index].graph, z.unsqueeze(1)
+        lower = geometry.smoothness_range(column, graph, nn.LeakyReLU(slope)).lower[:, 0]
+        for k in (lower < 0.9).nonzero()[:, 0].tolist():
+            wanted = 0.5 * (float(lower[k]) + 0.95)
+            target = torch.ones(graph.num_components, 1, dtype=torch.float64)
+            if slope > 0:
+                target = lower.unsqueeze(1).clamp_min(0.5)
+            target[k] = wanted
+            asked.append((index, slope, z.tolist(), k, wanted))
+            alphas.append(geometry.solve_alpha(column, graph, target, nn.LeakyReLU(slope))[k, 0])
+    found = torch.tensor(opened.driver.execute_script(SOLVE, asked), dtype=torch.float64)
+    assert len(asked) > 100
+    assert (found - torch.stack(alphas)).abs().max() < 1e-6
+
+
+def test_the_slider_of_the_wanted_smoothness_moves_the_shift(opened):
+    move(opened, "wanted", 0.8)
+    assert number(opened, "wanted-value") == number(opened, "now-s") == 0.8
+    before = number(opened, "alpha-value")
+    move(opened, "wanted", 0.01)  # less than a shift can reach: the least that it can
+    least = number(opened, "now-s")
+    assert 0.1 < least < 0.8 and number(opened, "alpha-value") > before
+    choose(opened, "Two components")
+    move(opened, "wanted", 0.9)
+    assert number(opened, "wanted-value") == 0.9 != number(opened, "now-s")
+
+
 def test_trajectories_are_those_of_figure_2(opened):
     calls = f"{json.dumps(ALPHAS)}.map((alpha) => explore.trajectories(explore.figure, alpha))"
     found = torch.tensor(opened.run(calls), dtype=torch.float64)

@@ -5,7 +5,8 @@ import pytest
 from cells import origin, result
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import PACKAGED, Cell, CellSettings, Key
+from graphsct.extras import stored_results
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.keys import borrow, keys_of
 from graphsct.paper.tables import experiments
 from graphsct.paper.tables.experiment import TrainedExperiment
@@ -69,7 +70,7 @@ def test_a_damaged_cell_is_refused_with_its_path(tmp_path, change, message):
         Cell.read_all(tmp_path)
 
 
-PATHS = sorted(PACKAGED.glob("*.json"))
+PATHS = sorted(stored_results("paper").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from graphsct.errors import TrainingError
-from graphsct.paper.cell import PACKAGED
+from graphsct.extras import stored_results
 from graphsct.paper.probed import INSTEAD, NETWORKS, Accuracies, LayerTerm, Probed
 
-STORED = json.loads((PACKAGED / "terms" / "cora-gcnii-gated-2.json").read_text())
+STORED = json.loads((stored_results("paper") / "terms" / "cora-gcnii-gated-2.json").read_text())
 RUN = {key: STORED["runs"][0][key] for key in ("accuracy", "changed", "layers")}
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from graphsct.paper.cell import Key
@@ -31,9 +33,20 @@ def test_two_trials_by_hand():
     assert found.mean == pytest.approx((5 * 80 + 3 * 82 + 60) / 9, abs=0.5)
 
 
-def test_a_number_lies_in_the_band_or_not():
-    assert Printed(81.0, 80.0, 82.0).has(80.0)
-    assert not Printed(81.0, 80.0, 82.0).has(82.1)
+@pytest.mark.parametrize(
+    ("number", "place"), [(79.9, "below"), (80.0, "inside"), (82.0, "inside"), (82.1, "above")]
+)
+def test_a_number_lies_in_the_band_or_beside_it(number, place):
+    assert Printed(81.0, 80.0, 82.0).place(number) == place
+
+
+def test_one_activation_alone():
+    assert TWO.with_activation("leaky_relu").printed() == pytest.approx((82, 82, 82))
+    assert TWO.with_activation(None) == TWO
+
+
+def test_diverged_trials_count_as_drawn():
+    assert replace(TWO, diverged=2).drawn == 5
 
 
 def test_the_expected_best_grows_to_the_best():

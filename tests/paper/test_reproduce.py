@@ -76,6 +76,13 @@ def test_a_cell_that_is_done_is_not_run_again_and_more_seeds_are_added(run, tmp_
     assert [run.seed for run in more.results] == [0, 1, 2]
 
 
+def test_leftovers_of_a_killed_process_are_swept(run, tmp_path):
+    run([SHALLOW])
+    (tmp_path / "out" / ".demo-gcn-none-2-abcdefgh.json").touch()
+    run([SHALLOW])
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["demo-gcn-none-2.json"]
+
+
 def test_of_known_cells_the_settings_are_taken_and_not_the_results(run, tmp_path):
     (first,) = run([SHALLOW])
     wrong = tuple(replace(run, test_score=0.0) for run in first.stored.results)

@@ -9,7 +9,8 @@ import pytest
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import PACKAGED, Cell, CellSettings, Key
+from graphsct.extras import stored_results
+from graphsct.paper.cell import Cell, CellSettings, Key
 from graphsct.paper.term import Term, measure_terms
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
@@ -106,7 +107,7 @@ def test_a_file_has_the_name_of_its_cell(measure, tmp_path):
         Term.read_all(tmp_path / "out")
 
 
-PATHS = sorted((PACKAGED / "terms").glob("*.json"))
+PATHS = sorted((stored_results("paper") / "terms").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

@@ -7,6 +7,7 @@ from graphsct import ModelError
 from graphsct.datasets import csbm
 from graphsct.nn import APPNP, GCN
 from graphsct.remedies import REMEDIES
+from graphsct.smoothness import normalized_smoothness
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +53,27 @@ def test_theta_is_the_number():
     model = REMEDIES["sct_gated"].apply(GCN(5, 6, 2, num_layers=2), value=0.1)
     betas = [conv.control.coefficients.beta for conv in model.convs]
     assert betas == pytest.approx([0.09531, 0.04879], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["ours", "theirs"])
+@pytest.mark.parametrize("name", ["normalized", "target"])
+def test_every_layer_has_the_size_or_the_smoothness_of_the_number(parts, name, kind):
+    torch.manual_seed(0)
+    sizes = parts.num_features, 6
+    model = GCN(*sizes, 2, num_layers=3) if kind == "ours" else pyg.GCN(*sizes, 3, 2)
+    model = REMEDIES[name].apply(model.double(), parts, 0.7)
+    conv, graph = model.convs[0], parts.graph.double()
+    out = conv(torch.randn(60, 6 if kind == "ours" else 5).double(), graph)
+    if name == "normalized":
+        assert_close(graph.project(out).square().mean(0).sqrt(), torch.full((6,), 0.7).double())
+    else:
+        smoothness = normalized_smoothness(out.relu(), graph)
+        assert_close(smoothness, torch.full((6,), 0.7).double())
+
+
+def test_the_wanted_smoothness_is_that_behind_the_model_s_own_activation(parts):
+    model = REMEDIES["target"].apply(GCN(5, 6, 2, num_layers=2, activation="elu").double())
+    _, layers = model(parts.x.double(), parts.graph.double(), return_layers=True)
+    for h in layers[1:]:
+        smoothness = normalized_smoothness(h, parts.graph.double())
+        assert_close(smoothness, torch.full((6,), 0.8).double())

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import torch
+from filelock import FileLock
 
 from graphsct import datasets, diagnose, fit
 from graphsct.errors import DivergedError, ExperimentError, ModelError
@@ -35,6 +36,27 @@ def test_cells_are_run_written_and_not_run_again(data, tmp_path, monkeypatch):
     assert BoardCell.read_all(tmp_path) == sorted(cells, key=lambda cell: cell.key.name)
     monkeypatch.setattr(leaderboard, "fit_many", None)
     assert compare(data, ["none", "pair_norm"], (2, 4), folder=tmp_path) == cells
+
+
+def test_a_cell_that_another_process_runs_comes_last(data, tmp_path):
+    other = FileLock(tmp_path / ".demo-gcn-2-none.lock")
+    said = []
+
+    def say(line):
+        said.append(line.partition(",")[0])
+        other.release()
+
+    with other:
+        cells = compare(data, ["none", "pair_norm"], folder=tmp_path, say=say)
+    assert said == ["pair_norm", "none"]
+    assert [cell.key.remedy for cell in cells] == ["none", "pair_norm"]
+
+
+def test_leftovers_of_a_killed_process_are_swept(data, tmp_path):
+    (tmp_path / ".demo-gcn-2-none-abcdefgh.json").touch()
+    compare(data, ["none"], folder=tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"demo-gcn-2-none.json", ".demo-gcn-2-none.lock"}
 
 
 def test_validation_chooses_the_setting_and_its_runs_are_those_of_that_setting(data, tmp_path):

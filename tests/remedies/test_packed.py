@@ -4,9 +4,10 @@ import pytest
 from board import board_cell
 
 from graphsct.errors import ExperimentError
+from graphsct.extras import stored_results
 from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardLayer
-from graphsct.remedies.packed import PACKAGED, pack, read_packed
+from graphsct.remedies.packed import pack, read_packed
 
 LAYER = BoardLayer(None, 0.25, 1e-3, 3.5, 2.0, 1e-4)
 CELLS = [
@@ -38,7 +39,7 @@ def test_packing_one_board_leaves_the_others(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"no gzip", gzip.compress(b"{}"), gzip.compress(b"x" * 9)[:-9]]
+    "content", [b"no gzip", gzip.compress(b"{}", mtime=0), gzip.compress(b"x" * 9, mtime=0)[:-9]]
 )
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "cora-gcn.jsonl.gz").write_bytes(content)
@@ -57,4 +58,4 @@ def test_the_cells_that_come_with_graphsct_are_whole_and_small():
         assert len(cell.tried) == 8
         assert cell.failure or cell.layers
         assert f"--remedy {cell.key.remedy} " in cell.command
-    assert sum(path.stat().st_size for path in PACKAGED.iterdir()) < 600 * 1024
+    assert sum(path.stat().st_size for path in stored_results("remedies").iterdir()) < 600 * 1024

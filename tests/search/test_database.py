@@ -1,6 +1,8 @@
 import os
 import shutil
 import subprocess
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -104,24 +106,53 @@ def test_a_process_that_has_ended_is_gone_and_another_is_not(url):
         assert database.is_gone(None)
 
 
+CONNECTIONS = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+CUT, COUNT = f"SELECT pg_terminate_backend(pid) {CONNECTIONS}", f"SELECT count(*) {CONNECTIONS}"
+
+
 def test_a_connection_that_is_lost_is_an_error_that_says_how_to_go_on(url):
     with (
         pytest.raises(TrainingError, match=r"lost study 's' in .*run the search again"),
         Database(url, "s") as database,
         Database(url, "s") as other,
     ):
-        other._connection.exec_driver_sql(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        )
+        other._connection.exec_driver_sql(CUT)
         database.is_gone(None)
         with database.lock:
             pass
 
 
-def test_a_server_that_is_not_there_does_not_show_the_password(tmp_path):
-    url = f"postgresql://me:secret@/mine?host={tmp_path}"
-    with pytest.raises(TrainingError, match=r"cannot open study .*me:\*\*\*@") as caught:
+@contextmanager
+def cutting(url):
+    """Cut all connections whenever there are those of two workers and of their parent."""
+    over = threading.Event()
+
+    def cut():
+        with Database(url, "cutter") as own:
+            while not over.wait(0.1):
+                if own._connection.exec_driver_sql(COUNT).scalar() > 4:
+                    own._connection.exec_driver_sql(CUT)
+
+    thread = threading.Thread(target=cut)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+
+
+def test_two_workers_that_lose_it_end_with_one_line(url, tmp_path, capfd):
+    message = r"(lost|cannot open) study 's' in .*run the search again"
+    with cutting(url), pytest.raises(TrainingError, match=message):
+        search(TASK, trials=400, workers=2, storage=tmp_path / "s", database=url, **FAST)
+    assert "Traceback" not in capfd.readouterr().err
+    found = search(TASK, trials=2, workers=2, storage=tmp_path / "s", database=url, **FAST)
+    assert found.trials >= 2
+
+
+@pytest.mark.parametrize("address", ["me:secret@/mine?host=", "me@/mine?password=secret&host="])
+def test_a_server_that_is_not_there_does_not_show_the_password(tmp_path, address):
+    url = f"postgresql://{address}{tmp_path}"
+    with pytest.raises(TrainingError, match=r"cannot open study .*me.*@") as caught:
         search(TASK, trials=2, database=url, **FAST)
     assert "secret" not in str(caught.value)
 

@@ -31,6 +31,22 @@ def test_what_was_written_in_part_is_cut_off(tmp_path):
         assert again.user_attrs == {"a": 1, "b": 2}
 
 
+@pytest.mark.parametrize(
+    ("entry", "place"),
+    [(b"{oops\n", ", line 2,"), (b"\xff\n", ", line 2,"), (b"7\n", ", line 2,"), (b"{}\n", "")],
+)
+def test_a_damaged_entry_is_named_by_its_line(tmp_path, entry, place):
+    with Journal(tmp_path) as journal:
+        optuna.create_study(storage=journal.open(), study_name="s").set_user_attr("a", 1)
+        first, *rest = journal.place.read_bytes().splitlines(keepends=True)
+        journal.place.write_bytes(b"".join([first, entry, *rest]))
+        with pytest.raises(
+            TrainingError, match=f"{JOURNAL}{place} is damaged: .*storage="
+        ) as caught:
+            journal.open()
+    assert "\n" not in str(caught.value)
+
+
 def test_folders_of_others_are_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     with (
@@ -45,3 +61,23 @@ def test_a_file_where_the_folder_should_be(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(TrainingError, match="cannot write to"), Journal(tmp_path / "taken"):
         pass
+
+
+def test_leftovers_of_killed_processes_are_swept_by_the_first_that_is_alone(tmp_path):
+    def leave():
+        (tmp_path / ".workers").mkdir(exist_ok=True)
+        for name in (".workers/killed", ".best-abcdefgh.json", ".search-abcdefgh.svg"):
+            (tmp_path / name).touch()
+
+    def left():
+        return {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*-*")}
+
+    (tmp_path / JOURNAL).touch()
+    leave()
+    with Journal(tmp_path) as first:
+        assert left() == set()
+        leave()
+        with Journal(tmp_path) as second:
+            assert left() == {".best-abcdefgh.json", ".search-abcdefgh.svg"}
+            names = {path.name for path in (tmp_path / ".workers").iterdir()}
+            assert names == {first.worker, second.worker}

@@ -124,6 +124,13 @@ def test_time_is_up(tmp_path):
     assert search(TASK, trials=3, storage=tmp_path, seconds=60.0, **FAST).trials == 3
 
 
+def test_ctrl_c_before_the_end_of_a_trial_leaves_nothing_to_return(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(SearchProgress, "__call__", press_ctrl_c("trials", 0))
+        search(TASK, trials=6, storage=tmp_path, **FAST)
+    assert search(TASK, trials=6, storage=tmp_path, **FAST).trials == 6
+
+
 def test_ctrl_c_gives_trials_back(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(SearchProgress, "__call__", press_ctrl_c("trials", 2))

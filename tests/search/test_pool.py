@@ -3,6 +3,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -31,9 +32,26 @@ def test_two_workers_share_a_study_and_one_that_is_killed_is_replaced(tmp_path):
     assert (found.trials, found.failed) == (24, 0)
 
 
-def test_workers_that_cannot_start_end_it(tmp_path, monkeypatch):
-    plan = Plan(TASK, 4, seed=0, runs=1, epochs=5, patience=5, until=None, folder=tmp_path)
+@pytest.fixture
+def plan(tmp_path):
+    return Plan(TASK, 4, seed=0, runs=1, epochs=5, patience=5, until=None, folder=tmp_path)
+
+
+def test_what_ends_a_worker_ends_all_and_is_told_once(plan, tmp_path, capfd):
     (tmp_path / "thesis.tex").write_text("mine")  # so that they refuse the folder
+    with pytest.raises(TrainingError, match=r"is not empty and is not a study"):
+        pool.run_pool(plan, BlindData.of(demo()), 2, lambda: False, lambda: None)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_workers_that_are_killed_too_often_end_it(plan, monkeypatch):
     monkeypatch.setattr(pool, "_ACCIDENTS", 0)
+
+    def kill():
+        for child in set(multiprocessing.active_children()) - others:
+            child.kill()
+
+    others = set(multiprocessing.active_children())
     with pytest.raises(TrainingError, match=r"1 workers ended by accident.*fewer than workers=1"):
-        pool.run_pool(plan, BlindData.of(demo()), 1, lambda: False, lambda: None)
+        endless = replace(plan, trials=10**6)
+        pool.run_pool(endless, BlindData.of(demo()), 1, lambda: False, kill)

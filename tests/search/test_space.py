@@ -12,6 +12,7 @@ from graphsct.nn.controls import TENTHS
 from graphsct.nn.model_function import ModelFunction
 from graphsct.search import Task, search
 from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
+from graphsct.training.autograd import Autograd
 from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.data import SplitData
 
@@ -67,6 +68,7 @@ def test_what_a_task_says_is_not_searched():
 def test_egnn_keeps_its_own_activation():
     assert space(Task("cora", "egnn", None, 2))["activation"] == ("srelu",)
     assert space(Task("cora", "egnn", "gated", 2))["activation"] == ("srelu", "relu", "leaky_relu")
+    assert space(Task("cora", "egnn", "target", 2))["activation"] == ("relu", "leaky_relu")
 
 
 @pytest.mark.parametrize("task", TASKS, ids=str)
@@ -84,7 +86,8 @@ def test_everything_in_it_can_be_built_and_trained_together(task):
         assert train.select == task.select
         assert configs(task, chosen_in(task, model, train), **LIMITS) == (model, train)
         if model.hidden < 128:
-            assert choose_backend(model.build(data), problem) is EngineBackend
+            backend = Autograd if task.control == "target" else EngineBackend
+            assert choose_backend(model.build(data), problem) is backend
 
 
 def test_dropout_before_convolutions_and_the_share_of_the_initial_features():

@@ -8,6 +8,7 @@ from graphsct import TrainingError
 from graphsct.datasets import demo
 from graphsct.search import worker
 from graphsct.search.blind import BlindData
+from graphsct.search.deadline import Deadline
 from graphsct.search.worker import Plan, work
 
 PLAN = Plan(TASK, trials=2, seed=0, runs=1, **FAST, until=None, folder=None)
@@ -55,8 +56,19 @@ def test_trials_under_way_are_given_back(data):
         assert study.counts().trials == 2
 
 
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the time zone cannot be changed here")
+def test_a_time_zone_without_dates_is_refused_before_the_work(data, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "<+25>-25")
+        time.tzset()
+        expected = r"TZ='<\+25>-25', in which Optuna cannot date trials: .* such as UTC"
+        with pytest.raises(TrainingError, match=expected), PLAN.open(data):
+            pass
+    time.tzset()
+
+
 def test_no_trial_begins_after_the_end(data):
-    over = replace(PLAN, until=time.time() - 1)
+    over = replace(PLAN, until=Deadline(0.0))
     with over.open(data) as study:
         work(over, study, data, lambda: False)
         assert study.begun() == []

@@ -25,3 +25,10 @@ def test_dimensions_that_do_not_vary_are_left_out():
     found.backward()
     assert x.grad.isfinite().all()
     assert over_correlation(features(a, [0.1, 0.1, 0.1])) == 0
+
+
+def test_constants_and_small_variations_of_a_million_nodes_are_told_apart():
+    constant = torch.tensor([[1.3, 0.7, 2.9]]).expand(1_000_000, 3)
+    assert over_correlation(constant) == 0
+    step = 1e-5 * (torch.arange(1_000_000) % 2).unsqueeze(1)
+    assert over_correlation(constant[:, :2] + step) > 0.99

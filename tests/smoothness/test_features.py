@@ -1,4 +1,5 @@
 import inspect
+from functools import partial
 
 import pytest
 import torch
@@ -31,6 +32,41 @@ def test_overflow_is_named():
     graph = ZOO["path"].graph(torch.float32)
     with pytest.raises(GraphError, match=r"as large as 3e\+38 overflow torch.float32"):
         smoothness.dirichlet_energy(torch.full((7, 2), 3e38), graph)
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_coo])
+def test_sparse_features_are_named_with_a_way_out(layout):
+    x = torch.eye(7).to_sparse(layout=layout)
+    graph = ZOO["path"].graph(torch.float32)
+    calls = [partial(measure, x, graph) for measure in (*WITH_GRAPH, smoothness.contraction_bound)]
+    calls += [partial(measure, x) for measure in (*WITHOUT, smoothness.dead_dimensions)]
+    for call in calls:
+        with pytest.raises(GraphError, match=rf"{layout}.*use (x|weight)\.to_dense\(\)"):
+            call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_features_of_low_precision_are_measured_in_float32(dtype):
+    x = torch.eye(7, dtype=dtype)
+    assert smoothness.effective_rank(x) == smoothness.effective_rank(x.float())
+    assert smoothness.numerical_rank(x) == smoothness.numerical_rank(x.float())
+    graph = ZOO["path"].graph(torch.float32)
+    assert smoothness.contraction_bound(x, graph) == smoothness.contraction_bound(x.float(), graph)
+
+
+def test_a_batch_of_odd_features_is_refused():
+    for bad in (None, "x", torch.tensor(1.0), torch.ones(7, 2, device="meta")):
+        with pytest.raises(GraphError, match="features are"):
+            smoothness.effective_rank(bad, batch=torch.zeros(7, dtype=torch.long))
+    with pytest.raises(GraphError, match="weight is on 'meta'"):
+        smoothness.contraction_bound(torch.eye(2, device="meta"), ZOO["path"].graph())
+
+
+def test_features_without_dimensions_have_nothing_rough():
+    x, graph = torch.zeros(7, 0), ZOO["path"].graph(torch.float32)
+    found = [measure(x, graph) for measure in WITH_GRAPH] + [measure(x) for measure in WITHOUT]
+    assert all(not value.any() for value in found)
+    assert smoothness.group_distance_ratio(x, torch.arange(7)) == 1
 
 
 @pytest.mark.parametrize("bad", [[[1.0]], torch.ones(3), torch.ones(3, 2).long()])

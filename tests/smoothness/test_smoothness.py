@@ -1,12 +1,14 @@
 import inspect
 
+import numpy as np
 import pytest
 import torch
+from oracle import Exact
 from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
-from zoo import ZOO
+from zoo import ZOO, long_graph
 
-from graphsct import smoothness
+from graphsct import Graph, smoothness
 
 MEASURES = sorted(set(smoothness.MEASURES) - {"group_distance_ratio"})  # it needs classes
 
@@ -72,3 +74,31 @@ def test_normalized_measures_are_free_of_scale_even_in_float32(scale):
             arguments = [graph] if with_graph else []
             found, expected = measure(scale * x, *arguments), measure(x, *arguments)
             assert_close(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("rough", [0.0, 1e-4, 1.0])
+@pytest.mark.parametrize("kind", ["path", "star", "few_paths", "path_and_pairs"])
+@pytest.mark.parametrize("nodes", [1000, 10_000, 100_000, 1_000_000])
+def test_measures_of_large_float32_graphs_are_those_of_extended_precision(nodes, kind, rough):
+    edges, component = long_graph(kind, nodes)
+    graph = Graph(torch.from_numpy(edges), nodes, symmetrize=True, dtype=torch.float32)
+    exact, random = Exact(edges, component), np.random.default_rng(0)
+    smooth = exact.basis * random.standard_normal((component[-1] + 1, 2))[component]
+    other = exact.rough(random.standard_normal((nodes, 2)))
+    x = smooth / np.linalg.norm(smooth) + rough * other / np.linalg.norm(other)
+    x = torch.from_numpy(x.astype(np.float32))
+    size = torch.linalg.vector_norm(x.double()).item()
+
+    found = smoothness.distance_to_eigenspace(x, graph).item()
+    assert found == pytest.approx(exact.distance_to_eigenspace(x), rel=1e-6, abs=1e-6 * size)
+    found = smoothness.dirichlet_energy(x, graph).item() ** 0.5
+    assert found == pytest.approx(exact.dirichlet_energy(x) ** 0.5, rel=1e-4, abs=1e-6 * size)
+    assert_close(
+        smoothness.normalized_smoothness(x, graph).numpy(),
+        exact.normalized_smoothness(x).astype(np.float32),
+        rtol=0,
+        atol=1e-6,
+    )
+    for name in ("over_correlation", "effective_rank", "numerical_rank"):
+        found = getattr(smoothness, name)(x).item()
+        assert found == pytest.approx(getattr(exact, name)(x), rel=1e-4, abs=1e-6), name

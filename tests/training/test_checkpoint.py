@@ -1,16 +1,17 @@
 import json
-import multiprocessing
 import os
 import random
 import resource
 import signal
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import safetensors.torch
 import torch
 from filelock import FileLock
+from processes import PROCESSES
 
 from graphsct import TrainingError, datasets
 from graphsct.training import ModelConfig, TrainConfig, fit
@@ -96,10 +97,10 @@ def test_a_finished_run_is_read_not_run_again(data, tmp_path):
 
 def test_what_a_killed_process_left_is_swept_away(data, tmp_path):
     half_done(data, tmp_path)
-    (tmp_path / ".checkpoint-abc.safetensors").write_bytes(b"half")
+    (tmp_path / ".checkpoint-ab12cd_9.safetensors").write_bytes(b"half")
     (tmp_path / ".mine-1.txt").write_text("")
     fit(build(), data, CONFIG, folder=tmp_path)
-    assert not (tmp_path / ".checkpoint-abc.safetensors").exists()
+    assert not (tmp_path / ".checkpoint-ab12cd_9.safetensors").exists()
     assert (tmp_path / ".mine-1.txt").exists()
 
 
@@ -162,9 +163,60 @@ def test_damaged_results_are_named(data, tmp_path):
     (tmp_path / "weights.safetensors").unlink()
     with pytest.raises(TrainingError, match=r"weights.safetensors is missing"):
         fit(build(), data, CONFIG, folder=tmp_path)
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(TrainingError, match=r"run.json is not valid JSON"):
+
+
+#: Damages of the text files of a finished run: a file, what is replaced by what, and the reason.
+DAMAGES = [
+    ("run.json", ("{", "", 1), "Expecting value|Extra data"),
+    ("run.json", ('"identity"', '"id"'), "KeyError: 'identity'"),
+    ("run.json", ('"val_loss": ', '"val_loss": "low" , "x": '), "no value 'x'|val_loss is 'low'"),
+    ("run.json", ('"epochs": 40', '"epochs": "all"'), "epochs is 'all', expected a whole number"),
+    ("history.jsonl", ('"val_loss"', '"loss"', 1), r"history\[0\]|no value 'loss'"),
+    ("history.jsonl", ("}", "", 1), "JSONDecodeError"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "reason"), DAMAGES)
+def test_a_damaged_text_file_is_named_with_the_reason(data, tmp_path, name, change, reason):
+    fit(build(), data, CONFIG, folder=tmp_path)
+    text = (tmp_path / name).read_text()
+    (tmp_path / name).write_text(text.replace(*change))
+    with pytest.raises(
+        TrainingError, match=rf"{name} is damaged or .*({reason}).*delete"
+    ) as caught:
         fit(build(), data, CONFIG, folder=tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_history_is_named(data, tmp_path):
+    fit(build(), data, CONFIG, folder=tmp_path)
+    (tmp_path / "history.jsonl").unlink()
+    with pytest.raises(TrainingError, match=r"history.jsonl is damaged .*No such file"):
+        fit(build(), data, CONFIG, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("checkpoint", (b"identity", b"identify")),
+        ("checkpoint", (b"seconds", b"minutes")),
+        ("checkpoint", (b'"history"', b'"histery"')),
+        ("checkpoint", (b"selection.", b"collection")),
+        ("weights", (b"identity", b"identify")),
+        ("weights", (b'"input.weight":{', b'"input.height":{')),
+    ],
+)
+def test_a_damaged_header_is_named(data, tmp_path, name, change):
+    half_done(data, tmp_path)
+    if name == "weights":
+        fit(build(), data, CONFIG, folder=tmp_path)
+    path = tmp_path / f"{name}.safetensors"
+    content = path.read_bytes()
+    assert change[0] in content
+    path.write_bytes(content.replace(*change))
+    with pytest.raises(TrainingError, match=rf"{name}.safetensors is damaged or") as caught:
+        fit(build(), data, CONFIG, folder=tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_loss_that_is_not_finite_keeps_the_last_good_checkpoint(data, tmp_path):
@@ -239,6 +291,24 @@ def test_ctrl_c_twice_stops_at_once(data):
         fit(build(), data, CONFIG, callbacks=[press_ctrl_c(3, times=2)])
 
 
+def test_the_result_is_on_the_disk_before_the_checkpoint_goes(data, tmp_path, monkeypatch):
+    flushed, unlink, gone = [], Path.unlink, []
+
+    def watch(path, **options):
+        if path.name == "checkpoint.safetensors":
+            result = [
+                tmp_path / name for name in ("weights.safetensors", "history.jsonl", "run.json")
+            ]
+            gone.append({each.stat().st_ino for each in result} <= set(flushed))
+            gone.append(flushed[-1] == tmp_path.stat().st_ino)
+        unlink(path, **options)
+
+    monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino))
+    monkeypatch.setattr(Path, "unlink", watch)
+    fit(build(), data, CONFIG, folder=tmp_path)
+    assert gone == [True, True]
+
+
 def test_two_processes_do_not_share_a_folder(data, tmp_path):
     with FileLock(tmp_path / ".lock"), pytest.raises(TrainingError, match="another process"):
         fit(build(), data, CONFIG, folder=tmp_path)
@@ -249,11 +319,6 @@ def test_a_file_in_the_place_of_the_folder(data, tmp_path):
     with pytest.raises(TrainingError, match=r"cannot write to .*taken: File exists"):
         fit(build(), data, CONFIG, folder=tmp_path / "taken")
     assert (tmp_path / "taken").read_text() == "mine"
-
-
-# Children of a server that has imported everything: real processes that start at once.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["torch_geometric.data", "graphsct.nn", "graphsct.training"])
 
 
 def child(folder, config, limit_at, said):

@@ -2,14 +2,16 @@ import json
 import os
 import shutil
 import signal
+from contextlib import contextmanager
 
 import pytest
 import torch
 
 from graphsct import DataError, ModelError, TrainingError, datasets
-from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training import ModelConfig, TrainConfig, compare
 from graphsct.training.compare import compare_control
-from graphsct.training.seeds import run_seeds
+from graphsct.training.progress import Progress
+from graphsct.training.seeds import run_seeds, train_seeds
 
 MODEL = ModelConfig(hidden=8, control="pooled")
 CONFIG = TrainConfig(epochs=12)
@@ -18,6 +20,23 @@ CONFIG = TrainConfig(epochs=12)
 @pytest.fixture(scope="module")
 def data():
     return datasets.demo()
+
+
+@pytest.fixture
+def press_at(monkeypatch):
+    """A context in which somebody presses Ctrl-C at an epoch."""
+
+    @contextmanager
+    def during(epoch):
+        def press(self, record):
+            if record.epoch == epoch:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Progress, "__call__", press)
+            yield
+
+    return during
 
 
 def test_the_same_model_with_and_without(data, tmp_path):
@@ -50,16 +69,9 @@ def test_no_control_to_compare_with(data, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_ctrl_c_ends_everything_and_resume_goes_on(data, tmp_path, monkeypatch):
+def test_ctrl_c_ends_everything_and_resume_goes_on(data, tmp_path, press_at):
     expected = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "whole")
-    from graphsct.training.progress import Progress
-
-    def press(self, record):
-        if record.epoch == 7:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Progress, "__call__", press)
+    with press_at(7):
         found = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path / "cut")
     assert found.interrupted
     assert [run.epochs for run in found.results.runs] == [7, 7]
@@ -86,18 +98,62 @@ def test_bad_data_and_models_delete_nothing(data, tmp_path):
     assert (tmp_path / "seed-0" / "run.json").read_bytes() == before
 
 
-def test_an_interrupted_run_is_kept_but_not_averaged(data, tmp_path):
-    from graphsct.training.progress import Progress
+@pytest.fixture
+def press_before(monkeypatch):
+    """Somebody presses Ctrl-C before the first epoch of the ``number``-th part of a comparison."""
 
-    def press(self, record):
-        if record.epoch == 3:
-            os.kill(os.getpid(), signal.SIGINT)
+    def before(number):
+        calls = []
 
+        def press(*args, **options):
+            calls.append(args)
+            if len(calls) == number:
+                os.kill(os.getpid(), signal.SIGINT)
+            return train_seeds(*args, **options)
+
+        monkeypatch.setattr(compare, "train_seeds", press)
+
+    return before
+
+
+def test_ctrl_c_before_the_first_epoch(data, tmp_path, press_before):
+    press_before(1)
+    with pytest.raises(KeyboardInterrupt):
+        compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path)
+    found = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path, resume=True)
+    assert len(found.pairs) == 2
+
+
+def test_ctrl_c_before_the_first_epoch_without_control(data, tmp_path, press_before):
+    press_before(2)
+    found = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path)
+    assert found.interrupted
+    assert (len(found.results.finished), found.without) == (2, None)
+
+
+def test_ctrl_c_in_the_last_epoch_of_the_first_part(data, tmp_path, press_at):
+    with press_at(CONFIG.epochs):
+        found = compare_control(MODEL, data, CONFIG, range(2), folder=tmp_path)
+    assert found.interrupted
+    assert (len(found.results.finished), found.without) == (2, None)
+
+
+def test_pairs_have_the_same_seed_after_ctrl_c(data, tmp_path, press_at):
+    whole = compare_control(MODEL, data, CONFIG, range(3), folder=tmp_path)
+    shutil.rmtree(tmp_path / "without-control" / "seed-0")
+    with press_at(3):
+        found = compare_control(MODEL, data, CONFIG, range(3), folder=tmp_path, resume=True)
+    assert [run.interrupted for run in found.without.runs] == [True, False, False]
+    assert [[run.config.seed for run in pair] for pair in found.pairs] == [[1, 1], [2, 2]]
+    assert found.differences == whole.differences[1:]
+    assert found.to_dict()["difference_seeds"] == [1, 2]
+
+
+def test_an_interrupted_run_is_kept_but_not_averaged(data, tmp_path, press_at):
     compare_control(MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False)
     for seed in (2, 3):
         shutil.rmtree(tmp_path / f"seed-{seed}")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Progress, "__call__", press)
+    with press_at(3):
         found = compare_control(
             MODEL, data, CONFIG, range(4), folder=tmp_path, compare=False, resume=True
         )

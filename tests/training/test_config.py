@@ -143,6 +143,16 @@ def test_a_list_of_graphs_gets_a_readout():
         ModelConfig(control="pooled").build(GRAPHS)
 
 
+def test_the_graphs_of_a_list_are_normalized_each_by_itself():
+    def scale(data, **options):
+        config = ModelConfig(control="normalized", options={"control_options": options})
+        return config.build(data).convs[0].control.coefficients.per_component
+
+    assert scale(GRAPHS)
+    assert not scale(GRAPHS, per_component=False)
+    assert not scale(datasets.demo())
+
+
 def test_further_options_are_written_only_if_there_are_any():
     assert "options" not in ModelConfig().to_dict()
     assert hash(ModelConfig(model="hops", options={"hops": 2})) == hash(ModelConfig(model="hops"))

@@ -82,6 +82,8 @@ def test_features_that_are_not_finite_are_named(data, value, sparse):
     [
         ("x", None, "features x are NoneType"),
         ("x", torch.ones(300, 16, dtype=torch.long), "features x are torch.int64"),
+        ("x", torch.tensor(1.0), r"features x are torch.float32 \(\), expected"),
+        ("x", torch.ones(300, 16, device="meta"), "features x are on 'meta'"),
         ("x", torch.ones(299, 16), "features of 299 nodes, labels of 300"),
         ("y", None, r"y is NoneType, expected a tensor of shape \(n,\)"),
         ("y", torch.full((300,), torch.inf), "infinite"),

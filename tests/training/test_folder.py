@@ -3,6 +3,7 @@ import json
 import pytest
 
 from graphsct import TrainingError
+from graphsct.training.disk import held
 from graphsct.training.folder import open_folder
 
 SETTINGS = {
@@ -11,6 +12,11 @@ SETTINGS = {
     "train": {"epochs": 5},
     "seeds": 3,
 }
+
+
+def open_and_close(folder, settings, **options):
+    with open_folder(folder, settings, **options):
+        pass
 
 
 def content(folder):
@@ -23,7 +29,7 @@ def content(folder):
 
 @pytest.fixture
 def used(tmp_path):
-    open_folder(tmp_path, SETTINGS)
+    open_and_close(tmp_path, SETTINGS)
     for place in ("seed-0", "without-control/seed-0"):
         (tmp_path / place).mkdir(parents=True)
         for name in (
@@ -40,20 +46,20 @@ def used(tmp_path):
 
 
 def test_a_new_folder_gets_its_settings(tmp_path):
-    open_folder(tmp_path / "deep" / "new", SETTINGS)
+    open_and_close(tmp_path / "deep" / "new", SETTINGS)
     assert json.loads((tmp_path / "deep" / "new" / "config.json").read_text()) == SETTINGS
 
 
 def test_a_folder_with_runs_is_refused(used):
     before = content(used)
     with pytest.raises(TrainingError, match=r"holds a run already; use resume=True .* force=True"):
-        open_folder(used, SETTINGS)
+        open_and_close(used, SETTINGS)
     assert content(used) == before
 
 
 def test_resume_keeps_everything_and_may_add_seeds(used):
     before = content(used)
-    open_folder(used, {**SETTINGS, "seeds": 9}, resume=True)
+    open_and_close(used, {**SETTINGS, "seeds": 9}, resume=True)
     after = content(used)
     assert json.loads(after.pop("config.json"))["seeds"] == 9
     del before["config.json"]
@@ -63,31 +69,106 @@ def test_resume_keeps_everything_and_may_add_seeds(used):
 def test_resume_with_other_settings_is_refused(used):
     before = content(used)
     with pytest.raises(TrainingError, match=r"model.depth is 2 there, 4 here"):
-        open_folder(used, {**SETTINGS, "model": {"depth": 4}}, resume=True)
+        open_and_close(used, {**SETTINGS, "model": {"depth": 4}}, resume=True)
     assert content(used) == before
 
 
 def test_force_deletes_our_files_and_no_others(used):
     (used / "notes.txt").write_text("mine")
     (used / "seed-0" / "notes.txt").write_text("mine")
-    open_folder(used, {**SETTINGS, "model": {"depth": 4}}, force=True)
-    assert set(content(used)) == {"config.json", "notes.txt", "seed-0/notes.txt"}
+    open_and_close(used, {**SETTINGS, "model": {"depth": 4}}, force=True)
+    assert {name for name in content(used) if not name.endswith(".lock")} == {
+        "config.json",
+        "notes.txt",
+        "seed-0/notes.txt",
+    }
     assert json.loads((used / "config.json").read_text())["model"] == {"depth": 4}
+
+
+@pytest.mark.parametrize("options", [{}, {"resume": True}, {"force": True}])
+def test_a_folder_in_use_is_refused(used, options):
+    with open_folder(used, SETTINGS, resume=True):
+        before = content(used)
+        with pytest.raises(TrainingError, match="another process is using"):
+            open_and_close(used, SETTINGS, **options)
+        assert content(used) == before
+
+
+@pytest.mark.parametrize("place", ["seed-0", "without-control/seed-0"])
+def test_force_deletes_nothing_while_another_process_trains_a_seed(used, place):
+    before = content(used)
+    with held(used / place), pytest.raises(TrainingError, match=f"is using .*{place}"):
+        open_and_close(used, SETTINGS, force=True)
+    assert content(used) == before
+
+
+def test_force_leaves_the_locks_to_those_who_may_hold_them(used):
+    before = {path: path.stat().st_ino for path in used.rglob(".lock")}
+    open_and_close(used, SETTINGS, force=True)
+    assert {path: path.stat().st_ino for path in used.rglob(".lock")} == before
+
+
+@pytest.mark.parametrize("inner", ["other/gcnii", "without-control", "seed-0", "seed-data"])
+def test_force_leaves_other_runs_below_the_folder(tmp_path, inner):
+    open_and_close(tmp_path, SETTINGS)
+    open_and_close(tmp_path / inner, SETTINGS)
+    (tmp_path / inner / "seed-1").mkdir()
+    (tmp_path / inner / "seed-1" / "run.json").write_text("another run")
+    (tmp_path / inner / "results.json").write_text("another run")
+    before = content(tmp_path / inner)
+    open_and_close(tmp_path, SETTINGS, force=True)
+    assert content(tmp_path / inner) == before
+
+
+@pytest.mark.parametrize("name", ["mine/results.json", "seed-data/run.json", "seed-0/results.json"])
+def test_force_leaves_files_that_no_run_writes(used, name):
+    (used / name).parent.mkdir(exist_ok=True)
+    (used / name).write_text("mine")
+    open_and_close(used, SETTINGS, force=True)
+    assert (used / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("options", [{}, {"resume": True}, {"force": True}])
+def test_a_kill_at_the_first_settings_leaves_a_folder_that_is_taken(tmp_path, options):
+    for name in (".lock", ".config-ab12cd_9.json"):
+        (tmp_path / name).write_text("")
+    open_and_close(tmp_path, SETTINGS, **options)
+    assert set(content(tmp_path)) == {".lock", "config.json"}
+
+
+@pytest.mark.parametrize("options", [{"resume": True}, {"force": True}])
+def test_leftovers_of_killed_processes_are_swept(used, options):
+    mine, ours = [".config-mine.json", ".notes-ab12cd_9.txt"], [".page-x_1y2z3_.html"]
+    for name in (*mine, *ours, ".results-00000000.json"):
+        (used / name).write_text("half of")
+    open_and_close(used, SETTINGS, **options)
+    assert {name for name in content(used) if name.startswith(".")} == {".lock", *mine}
+
+
+def test_force_sweeps_the_folders_of_seeds(used):
+    (used / "seed-0" / ".layers-ab12cd_9.jsonl").write_text("half of")
+    open_and_close(used, SETTINGS, force=True)
+    assert [path.name for path in (used / "seed-0").iterdir()] == [".lock"]
 
 
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"force": True}])
 def test_a_folder_of_somebody_else_is_never_touched(tmp_path, options):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(TrainingError, match="is not empty and not a run folder"):
-        open_folder(tmp_path, SETTINGS, **options)
+        open_and_close(tmp_path, SETTINGS, **options)
     assert content(tmp_path) == {"thesis.tex": b"mine"}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "is not valid JSON"), ("[]", "was not written by graphsct")]
+    ("text", "message"),
+    [
+        ("{", "is not valid JSON"),
+        ("[]", "was not written by graphsct"),
+        ('{"model": "a config of another program"}', "was not written by graphsct"),
+    ],
 )
 def test_a_config_that_is_not_ours(tmp_path, text, message):
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(TrainingError, match=message):
-        open_folder(tmp_path, SETTINGS, force=True)
+        open_and_close(tmp_path, SETTINGS, force=True)
     assert (tmp_path / "config.json").read_text() == text

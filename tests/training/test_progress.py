@@ -30,3 +30,12 @@ def test_a_terminal_sees_epoch_loss_accuracies_and_time(runs):
     for text in ("epoch 3/10", "loss 0.512", "train 0.900", "val 0.800", "at most 0:00:"):
         assert text in shown
     assert ("seed 2/4" in shown) == (runs == 4)
+
+
+def test_names_are_not_markup():
+    screen = io.StringIO()
+    bar = Progress(1, 10, "my[/red][bold]model.py:snake:Net")
+    bar._console = Console(file=screen, force_terminal=True, width=120)
+    with bar:
+        bar._bar.refresh()
+    assert "my[/red][bold]model.py:snake:Net" in screen.getvalue()

@@ -1,15 +1,18 @@
+import os
+import signal
 import statistics
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from graphsct import datasets
+from graphsct import TrainingError, datasets
 from graphsct.training import ModelConfig, TrainConfig, fit
+from graphsct.training.folder import seed_folder
+from graphsct.training.interrupt import interruptible
 from graphsct.training.seeding import seeded
 from graphsct.training.seeds import (
     run_seeds,
-    seed_folder,
     seed_jobs,
     split_of,
     train_seeds,
@@ -114,3 +117,14 @@ def test_runs_by_autograd_are_trained_one_by_one(data, tmp_path):
         seed_jobs(ModelConfig("pyg:GAT", hidden=8), data, CONFIG, [0, 1]), tmp_path, make
     )
     assert numbers == [1, 1]
+
+
+def test_no_seed_is_refused(data):
+    with pytest.raises(TrainingError, match="no seed to train with"):
+        run_seeds(MODEL, data, CONFIG, [])
+
+
+def test_ctrl_c_before_the_first_epoch(data):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        run_seeds(MODEL, data, CONFIG, [0], progress=False)

@@ -22,6 +22,10 @@ def training(control, seeds, num_splits=1, select="val_loss"):
             "control pooled; seeds 0 to 3, seed i on split i mod 10; the epoch chosen by "
             "validation accuracy",
         ),
+        (
+            training("gated", [2, 0, 5]),
+            "control gated; seeds 0, 2 and 5; the epoch chosen by validation loss",
+        ),
         (training(None, [7]), "control none; seed 7; the epoch chosen by validation loss"),
     ],
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from graphsct import __version__
-from graphsct.cli.flags import speak_flags
-from graphsct.errors import GraphsctError
+from graphsct.cli.flags import one_line, speak_flags
+from graphsct.cli.output import logged
 from graphsct.names import nearest
 
 __all__ = ["CONTENTS", "app", "main"]
@@ -84,7 +84,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with logged():
+                return super().invoke(ctx)
         except KeyboardInterrupt as error:
             typer.echo("graphsct: interrupted", err=True)
             raise typer.Exit(130) from error
@@ -96,7 +97,7 @@ class _Commands(TyperGroup):
 
 def _explained(error: Exception) -> typer.Exit:
     """Print an error as one line."""
-    typer.echo(f"graphsct: {_message(error)}", err=True)
+    typer.echo(f"graphsct: {one_line(error)}", err=True)
     _drop_output()
     return typer.Exit(1)
 
@@ -104,15 +105,6 @@ def _explained(error: Exception) -> typer.Exit:
 def _is_for_typer(error: Exception) -> bool:
     """Whether Typer handles the error: an exit, wrong usage, or a closed pipe."""
     return hasattr(error, "exit_code") or isinstance(error, typer.Abort | BrokenPipeError)
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror is not None:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, GraphsctError | OSError):
-        return str(error)
-    found = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"{found} (unexpected; 'graphsct --debug ...' shows where)"
 
 
 def _drop_output() -> None:
@@ -130,6 +122,8 @@ app = typer.Typer(
 
 def _print_version(value: bool) -> None:
     if value:
+        from graphsct import __version__
+
         typer.echo(f"graphsct {__version__}")
         raise typer.Exit
 
@@ -146,5 +140,8 @@ def start(
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; characters that the terminal cannot show are printed as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="graphsct")

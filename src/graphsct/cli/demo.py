@@ -1,30 +1,35 @@
-"""``graphsct demo``: smoothness and training on built-in graphs, and figures 1 and 2."""
+"""``graphsct demo``: a deep network fails, the verdict says why, and the remedies are tried."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import statistics
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphsct.cli import options
-from graphsct.cli.output import print_files
+from graphsct.cli.output import available, print_files, terminal
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graphsct.diagnosis import Diagnosis
     from graphsct.pages.tables import Table
-    from graphsct.paper.demo import Control, Report
     from graphsct.paper.depth import DepthStudy
-    from graphsct.smoothness.summary import Summary
+    from graphsct.training import ModelConfig, TrainConfig
 
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+_DEPTH, _HIDDEN = 32, 32
 _EXAMPLES = options.examples(
     ("All of it, into results/demo", "graphsct demo"),
+    ("And open its page", "graphsct demo --open"),
     ("A quick look", "graphsct demo --seeds 2 --epochs 50 --out look"),
-    ("For a machine", "graphsct demo --json"),
 )
 
 
@@ -32,64 +37,160 @@ _EXAMPLES = options.examples(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("results/demo"),
     seeds: Annotated[int, options.seeds()] = 5,
-    epochs: Annotated[int, typer.Option(min=1, help="At most, for each run.")] = 400,
+    epochs: Annotated[int, typer.Option(min=1, help="At most, for each run.")] = 200,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Report how depth smooths features on a built-in graph, train a GCN with and without control
-    at depths 2 and 16, and draw what comes out with figures 1 and 2.
+    """Train a deep GCN that fails, find out where and why, try the remedies, and name the best one
+    with its line of code. Then train the paper's term on the same data, and draw figures 1 and 2.
+    The page needs Plotly, the figures Matplotlib.
     """
-    import torch
-    from rich.console import Console
+    import webbrowser
 
-    from graphsct.paper.demo import run_demo, write_report
+    import torch
+
+    from graphsct import datasets
+    from graphsct.diagnosis import try_remedies
+    from graphsct.diagnosis.tables import effect_table
+    from graphsct.errors import ExperimentError
+    from graphsct.extras import require
     from graphsct.paper.depth import run_depths
     from graphsct.paper.figures import write_figure
     from graphsct.paper.figures.depth_study import write_study
-    from graphsct.training import TrainConfig
+    from graphsct.training import ModelConfig, TrainConfig
+    from graphsct.training.interrupt import interruptible
 
+    page = out / "page.html"
+    if show:
+        require("plotly", "report")
+    has_page = available(page.name, "plotly", "report")
+    draws = available("every figure", "matplotlib", "plot")
     torch.set_num_threads(1)  # on small graphs threads only wait for each other
-    console = Console(highlight=False, quiet=as_json)
-    report = run_demo()
-    paths = write_report(report, out)
-    graph = report.graph
-    console.print(
-        f"[bold]Built-in graph:[/] {graph.num_nodes} nodes, {graph.num_edges} edges, "
-        f"{graph.num_components} connected component. Random features go through layers "
-        "ReLU(G H W) with random weights."
+    console = terminal()
+    console.quiet = as_json
+    data, model = datasets.demo(), ModelConfig(depth=_DEPTH, hidden=_HIDDEN, init="glorot")
+    config = TrainConfig(epochs=epochs, patience=epochs)
+    with interruptible() as asked:
+        found = _diagnose(model, data, config)
+    _end_if(asked)
+    _tell(
+        console,
+        f"A GCN with {_DEPTH} layers fails",
+        f"It has to tell {data.num_classes} classes apart on the {found.graph.nodes} nodes of a "
+        "built-in graph.",
     )
-    console.print(
-        "\n[bold]What depth does[/] to the normalized smoothness of the live dimensions and to "
-        "the distance to the eigenspace:"
-    )
-    console.print(_depth_table(report).to_rich(), "")
-    console.print(_control_text(report.control))
-    with console.status("Drawing figures 1 and 2"):
-        for number in (1, 2):
-            paths += write_figure(number, out)
-    console.print(f"\n[bold]What training makes of it:[/] {_training_text(seeds, epochs)}")
+    console.print(found.verdict)
+    _tell(console, "The remedies, tried", f"The same network with each of them, {seeds} seeds:")
+    with interruptible() as asked:
+        found = try_remedies(found, model, data, config, seeds=range(seeds))
+    _end_if(asked)
+    effects = effect_table(found)
+    assert effects is not None
+    console.print(effects.to_rich())
+    best = _best(found)
+    _tell(console, f"The best of them, by validation: {best.title}", best.text)
+    console.print(f"\n    {best.line}", style="cyan")
+    _tell(console, "The term of the paper", _training_text(data, seeds, epochs))
     study = run_depths(out / "training", seeds=seeds, config=TrainConfig(epochs=epochs))
-    console.print(_study_table(study).to_rich(), "")
-    with console.status("Drawing the training"):
-        paths += write_study(study, out)
+    console.print(_study_table(study).to_rich(), _what_it_shows(study), sep="\n")
+    paths = []
+    if has_page:
+        found.save_html(page)
+        paths.append(page)
+    if draws:
+        with console.status("Drawing"):
+            for number in (1, 2):
+                paths += write_figure(number, out)
+            paths += write_study(study, out)
     if as_json:
-        trained = [found.to_dict() for found in study.found.values()]
-        print_files(paths, True, **report.as_dict(), training=trained)
-        return
-    typer.echo(f"Written to {out}, the runs to {out / 'training'}:")
-    typer.echo("  " + " ".join(path.name for path in paths))
+        trained = [one.to_dict() for one in study.found.values()]
+        print_files(paths, True, diagnosis=found.to_dict(), best=asdict(best), training=trained)
+    else:
+        typer.echo(f"\nWritten to {out}, the runs to {out / 'training'}:")
+        typer.echo("  " + " ".join(path.name for path in paths))
+    if show and not webbrowser.open(page.absolute().as_uri()):
+        raise ExperimentError(f"no browser could be started; open {page} by hand")
 
 
-def _training_text(seeds: int, epochs: int) -> str:
-    from graphsct.datasets import demo
+def _diagnose(model: ModelConfig, data: Any, config: TrainConfig) -> Diagnosis:
+    from graphsct.diagnosis import diagnose
+    from graphsct.training import fit
+    from graphsct.training.seeding import seeded
+
+    with seeded(config.seed):
+        network = model.build(data)
+    run = fit(network, data, config, progress=False)
+    return replace(diagnose(network, data), run=run)
+
+
+def _end_if(asked: Callable[[], bool]) -> None:
+    """End after Ctrl-C, which training takes for the end of a run."""
+    if asked():
+        raise KeyboardInterrupt
+
+
+def _tell(console: Console, heading: str, text: str) -> None:
+    from rich.text import Text
+
+    console.print(Text(f"\n{heading}", style="bold"), text, sep="\n")
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The remedy with the best validation score.
+
+    Args:
+        name: its name
+        title: its name in words
+        text: its effect in a sentence
+        line: the line that applies it
+    """
+
+    name: str
+    title: str
+    text: str
+    line: str
+
+
+def _best(found: Diagnosis) -> _Best:
+    from graphsct.remedies import REMEDIES
+    from graphsct.training.significance import interval
+
+    as_it_is, *others = found.effects
+    effect = max(others, key=lambda effect: statistics.fmean(effect.val))
+    show = effect.metric.show
+    between = interval([100 * one for one in effect.differences])
+    text = f"Test {effect.metric.title} {show(effect.test)}, {show(as_it_is.test)} without it"
+    if between is not None:
+        text += f"; the 95 % interval of the gain is {between[0]:+.1f} to {between[1]:+.1f}"
+    advice = next(one for one in found.advice if one.name == effect.name)
+    title = REMEDIES[effect.name].title if effect.name in REMEDIES else effect.name
+    return _Best(effect.name, title, f"{text}. You write:", advice.change)
+
+
+def _training_text(data: Any, seeds: int, epochs: int) -> str:
     from graphsct.paper.depth import MODEL
     from graphsct.training import TrainConfig
 
-    graph = demo().graph
     return (
-        f"a GCN of width {MODEL.hidden} without and with smoothness control (SCT, "
-        f"{MODEL.control!r}) on the built-in data, {graph.num_nodes} nodes of 3 classes in "
-        f"{graph.num_components} components. Test accuracy in %, mean ± standard deviation of "
+        f"A GCN of width {MODEL.hidden} without and with smoothness control (SCT, "
+        f"{MODEL.control!r}) on the same data. Test accuracy in %, mean ± standard deviation of "
         f"{seeds} seeds, at most {epochs} epochs, patience {TrainConfig().patience}:"
+    )
+
+
+def _what_it_shows(study: DepthStudy) -> str:
+    """How much the rule that selects the epoch decides, in a sentence."""
+    deep = max(depth for _, depth in study.found)
+    gains = {
+        select: 100 * statistics.fmean(found.differences)
+        for (select, depth), found in study.found.items()
+        if depth == deep
+    }
+    return (
+        f"With {deep} layers the term changes the accuracy by {gains['val_loss']:+.1f} points if "
+        f"validation loss selects the epoch, and by {gains['val_score']:+.1f} if validation "
+        "accuracy does: look at both before you believe a gain."
     )
 
 
@@ -115,47 +216,10 @@ def _study_table(study: DepthStudy) -> Table[_Trained]:
         difference = show(found.differences, sign="+")
         rows.append(_Trained(Criterion(select).title, depth, shares[1], shares[0], difference))
     columns: tuple[Column[_Trained], ...] = (
-        Column("epoch chosen by", "{select:s}", right=False),
+        Column("epoch selected by", "{select:s}", right=False),
         Column("layers", "{depth:d}"),
         Column("GCN", "{without:s}"),
         Column("GCN-SCT", "{with_control:s}"),
         Column("difference", "{difference:s}"),
     )
     return Table("Test accuracy, %", columns, tuple(rows))
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """The features after a number of layers."""
-
-    layers: int
-    found: Summary
-
-
-def _depth_table(report: Report) -> Table[_Measured]:
-    from graphsct.pages.tables import Column, Table
-
-    columns: tuple[Column[_Measured], ...] = (
-        Column("layers", "{layers:d}"),
-        Column("median smoothness", ("{found.smoothness:.4f}", "-")),
-        Column("dead", "{found.dead:d} of {found.dimensions:d}"),
-        Column("distance", "{found.distance:.3g}"),
-        Column("Dirichlet energy", "{found.dirichlet_energy:.3g}"),
-        Column("normalized energy", "{found.normalized_dirichlet_energy:.2e}"),
-        Column("effective rank", "{found.effective_rank:.2f}"),
-    )
-    rows = tuple(_Measured(layers, found) for layers, found in report.depth.items())
-    return Table("Features by depth", columns, rows)
-
-
-def _control_text(control: Control) -> str:
-    before, after = control.before, control.after
-    return (
-        f"[bold]What you can do:[/] at layer {control.layer} the median smoothness is "
-        f"{before.smoothness:.4f} and {before.dead} of {before.dimensions} dimensions are dead.\n"
-        f"A shift of each dimension inside the eigenspace, before ReLU, reaches every smoothness "
-        f"from {control.lower:.4f} to {control.upper:g}.\n"
-        f"solve_alpha(z, graph, {control.target:g}) gives {after.smoothness:.6f} in all dimensions "
-        f"(largest error {control.largest_error:.0e}), {after.dead} dead, "
-        f"effective rank {before.effective_rank:.2f} -> {after.effective_rank:.2f}."
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from graphsct.cli import options
 from graphsct.cli.inputs import load_data, settings
-from graphsct.cli.output import diverted, optional, write_page
+from graphsct.cli.output import available, diverted, terminal
 
 if TYPE_CHECKING:
     import torch
@@ -100,20 +99,22 @@ def diagnose(
     """Train a model, look inside, and say whether it works, whether it over-smooths, dies or gets
     no gradient, in which layers, why, and what to try.
     """
-    from rich.console import Console, Group
+    from rich.console import Group
 
     from graphsct.diagnosis.diagnosis import NARROW
     from graphsct.diagnosis.render import explanations
 
+    page = out is not None and available("page.html", "plotly", "report")
+    figures = out is not None and available("every figure", "matplotlib", "plot")
     with diverted(as_json):
         found = _find({key: value for key, value in ctx.params.items() if value is not None})
     if as_json:
         typer.echo(found.to_json())
     else:
-        console = Console(highlight=False, width=max(NARROW, Console().width))
+        console = terminal(width=max(NARROW, terminal().width))
         console.print(Group(found, *(explanations(found) if explain else ())))
     if out is not None:
-        paths = _write(found, out)
+        paths = _write(found, out, page, figures)
         typer.echo(f"Written to {out}: {' '.join(path.name for path in paths)}", err=as_json)
 
 
@@ -193,13 +194,13 @@ def _train(
     return run
 
 
-def _write(found: Diagnosis, folder: Path) -> list[Path]:
+def _write(found: Diagnosis, folder: Path, page: bool, figures: bool) -> list[Path]:
     from graphsct.diagnosis.figures import write_columns, write_figures
     from graphsct.files import write_json
 
-    path, page = folder / "diagnosis.json", folder / "page.html"
-    write_json(path, found.to_dict())
-    written = write_page(page, partial(found.save_html, page))
-    with optional("every figure"):
-        return [*written, path, *write_figures(found, folder)]
-    return [*written, path, *write_columns(found, folder)]
+    paths = [folder / "diagnosis.json"]
+    write_json(paths[0], found.to_dict())
+    if page:
+        paths.append(folder / "page.html")
+        found.save_html(paths[-1])
+    return paths + (write_figures if figures else write_columns)(found, folder)

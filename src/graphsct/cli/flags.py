@@ -12,7 +12,7 @@ from typing import Any
 
 from graphsct.errors import GraphsctError
 
-__all__ = ["speak_flags", "with_flags"]
+__all__ = ["one_line", "speak_flags", "with_flags"]
 
 #: Options whose names differ from those of the arguments that they set.
 _OPTIONS = {
@@ -66,6 +66,16 @@ def with_flags(message: str, params: list[Any]) -> str:
         return f"{option.opts[0]} {value}".rstrip()
 
     return _MENTION.sub(translate, message)
+
+
+def one_line(error: Exception) -> str:
+    """Tell an error in one line."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, GraphsctError | OSError):
+        return str(error)
+    found = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{found} (unexpected; 'graphsct --debug ...' shows where)"
 
 
 def speak_flags(command: Any) -> None:

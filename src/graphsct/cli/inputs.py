@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -133,6 +132,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
         {'residual': True, 'edge_dropout': 0.2, 'jumping': 'cat'}
     """
     from graphsct.errors import ModelError
+    from graphsct.files import parse_json
 
     found: dict[str, Any] = {}
     for text in texts:
@@ -140,7 +140,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
         if not equals or not name:
             raise ModelError(f"--option {text} is not NAME=VALUE, such as residual=true")
         try:
-            found[name.replace("-", "_")] = json.loads(value)
+            found[name.replace("-", "_")] = parse_json(value)
         except ValueError:
             found[name.replace("-", "_")] = _WORDS.get(value, value)
     return found

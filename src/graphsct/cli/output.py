@@ -3,22 +3,64 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from graphsct.cli.flags import one_line
 from graphsct.errors import MissingExtraError
+from graphsct.extras import require
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from graphsct.pages.tables import Table
 
-__all__ = ["diverted", "optional", "print_files", "print_json", "print_table", "write_page"]
+__all__ = [
+    "available",
+    "beside_results",
+    "diverted",
+    "logged",
+    "print_files",
+    "print_json",
+    "print_table",
+    "terminal",
+]
 
 _WIDEST = 1000
+
+
+class _Lines(logging.Handler):
+    """Prints messages on standard error, above a progress bar if there is one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(self.format(record), err=True)
+
+
+@contextmanager
+def logged() -> Iterator[None]:
+    """Print the messages that the library logs."""
+    logger, lines = logging.getLogger("graphsct"), _Lines(logging.INFO)
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(lines)
+    try:
+        yield
+    finally:
+        logger.removeHandler(lines)
+        logger.setLevel(level)
+
+
+def terminal(width: int | None = None) -> Console:
+    """Standard output, which prints names as they are, brackets and colons included."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 @contextmanager
@@ -40,15 +82,14 @@ def print_table(table: Table[Any], *, title: bool = True) -> None:
         table: any
         title: whether to print its title
     """
-    from rich.console import Console
     from rich.text import Text
 
-    console, grid = Console(highlight=False), table.to_rich()
+    console, grid = terminal(), table.to_rich()
     if title:
         console.print(Text(table.title, "bold"))
     # A line that is too long for the terminal can be read, a folded column cannot.
-    whole = Console(width=_WIDEST).measure(grid).maximum
-    Console(highlight=False, width=max(console.width, whole)).print(grid)
+    whole = terminal(width=_WIDEST).measure(grid).maximum
+    terminal(width=max(console.width, whole)).print(grid)
     console.print()
     for note in table.notes:
         console.print(Text(note))
@@ -66,23 +107,30 @@ def print_files(paths: Iterable[Path], as_json: bool, **more: Any) -> None:
         typer.echo(path)
 
 
-@contextmanager
-def optional(name: str) -> Iterator[None]:
-    """Write a file beside other results, or say on standard error which extra it needs."""
+def available(name: str, module: str, extra: str) -> bool:
+    """Whether a file beside other results can be written; ask before the work.
+
+    If not, standard error says which extra installs the module that writes it.
+    """
     try:
-        yield
+        require(module, extra)
     except MissingExtraError as error:
         typer.echo(f"{name} is left out: {error}", err=True)
+        return False
+    return True
 
 
-def write_page(path: Path, write: Callable[[], object]) -> list[Path]:
-    """Write a page beside other results, if its extra is installed.
+@contextmanager
+def beside_results(name: str, ctx: typer.Context) -> Iterator[None]:
+    """Write a file about results that are on the disk already; a failure is told and passed over.
 
     Args:
-        path: the page
-        write: writes it
+        name: what is left out
+        ctx: the call, of which ``--debug`` lets errors pass
     """
-    with optional(path.name):
-        write()
-        return [path]
-    return []
+    try:
+        yield
+    except Exception as error:
+        if ctx.find_root().params.get("debug"):
+            raise
+        typer.echo(f"{name} is left out: {one_line(error)}", err=True)

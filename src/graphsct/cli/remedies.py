@@ -147,7 +147,7 @@ def compare(
 ) -> None:
     """Train a model with each remedy at each depth, all with the same budget: 8 settings, of which
     validation chooses one, then all seeds. Finished cells are not run again; the same command
-    resumes after an interruption.
+    resumes after an interruption, and several at once share the cells.
     """
     import torch
 
@@ -193,7 +193,7 @@ def _depths(text: str) -> list[int]:
 
 @app.command(
     epilog=options.examples(
-        ("The cells that come with graphsct", "graphsct remedies report"),
+        ("The stored results", "graphsct remedies report"),
         ("Your own", "graphsct remedies report results/remedies --out board.html"),
         ("Also as Markdown", "graphsct remedies report --markdown docs/remedies.md"),
     )
@@ -203,7 +203,7 @@ def report(
         Path | None,
         typer.Argument(
             help="Folder of 'graphsct remedies compare'.",
-            show_default="the cells that come with graphsct",
+            show_default="the stored results",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The page.")] = Path("remedies.html"),

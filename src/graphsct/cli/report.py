@@ -15,7 +15,7 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 _EXAMPLES = options.examples(
-    ("The runs that come with graphsct", "graphsct report"),
+    ("The stored results", "graphsct report"),
     ("Your own", "graphsct report --cells results/reproduce --out mine.html"),
     ("Also as Markdown", "graphsct report --markdown docs/results.md"),
 )
@@ -28,7 +28,7 @@ def report(
         Path | None,
         typer.Option(
             help="Folder of cells, as 'graphsct reproduce' writes them.",
-            show_default="those that come with graphsct",
+            show_default="the stored results",
         ),
     ] = None,
     figures: Annotated[
@@ -46,12 +46,9 @@ def report(
     Drawing figures 3 and 4 for the first time takes about a minute each.
     """
     from graphsct.errors import ExperimentError
-    from graphsct.paper.cell import PACKAGED
     from graphsct.paper.report import write_report
 
     if cells is not None and not cells.is_dir():
         raise ExperimentError(f"there is no folder {cells}; 'graphsct reproduce' writes cells")
-    paths = write_report(
-        out, cells=cells or PACKAGED, figures=figures, markdown=markdown, root=root
-    )
+    paths = write_report(out, cells=cells, figures=figures, markdown=markdown, root=root)
     print_files(paths, as_json)

@@ -24,7 +24,7 @@ _EXAMPLES = options.examples(
         "Their settings searched anew",
         "graphsct reproduce table2 --data texas --model gcn --trials 50 --workers 2",
     ),
-    ("What is counted, as Markdown", "graphsct reproduce sizes --markdown"),
+    ("What is counted, as Markdown", "graphsct reproduce sizes --report --markdown"),
 )
 
 
@@ -35,6 +35,7 @@ def _tables(incomplete: str) -> list[tuple[str, str]]:
     found = list(tables().values())
     named = [(f"table{table.number}", table.title) for table in found]
     named += [(table.name, table.title) for table in found]
+    named += [("authors", "authors' settings"), ("replay", "its protocol"), ("term", "its term")]
     return [(name, title) for name, title in named if name.startswith(incomplete)]
 
 
@@ -49,7 +50,8 @@ def reproduce(
     table: Annotated[
         str,
         typer.Argument(
-            help="table1 to table11, a name such as depth, or term.", autocompletion=_tables
+            help="table1 to table11, a name such as depth, or authors, replay or term.",
+            autocompletion=_tables,
         ),
     ],
     dataset: Annotated[
@@ -94,7 +96,7 @@ def reproduce(
         Path | None,
         typer.Option(
             help="Folder of the cells.",
-            show_default=f"{_OUT}; with --report those that come with graphsct",
+            show_default=f"{_OUT}; with --report the stored results",
         ),
     ] = None,
     work: Annotated[Path, typer.Option(help="Folder of searches and runs in progress.")] = _WORK,
@@ -104,14 +106,15 @@ def reproduce(
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
-    with the settings that come with graphsct or with new ones (--trials). Finished cells are not
+    with the stored settings or with new ones (--trials). Finished cells are not
     run again; the same command resumes after an interruption.
 
-    The table 'term' is ours: it looks into cells with SCT and shows what the learned term does.
+    Three tables are ours: 'authors' has models with their authors' settings, 'replay' the numbers
+    that the paper's protocol could have printed, and 'term' what the learned term does.
     """
     import torch
 
-    from graphsct.paper.cell import PACKAGED
+    from graphsct.extras import stored_results
     from graphsct.paper.keys import Choice
     from graphsct.paper.tables import find
     from graphsct.paper.tables.experiment import Request
@@ -120,7 +123,7 @@ def reproduce(
         torch.set_num_threads(threads)
     request = Request(
         choice=Choice.parse(dataset, model, depth, control),
-        out=out or (PACKAGED if report else _OUT),
+        out=out or (stored_results("paper") if report else _OUT),
         work=work,
         root=root,
         say=_say,

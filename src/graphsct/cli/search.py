@@ -12,7 +12,7 @@ import typer
 from graphsct.cli import options
 from graphsct.cli.inputs import load_data, settings
 from graphsct.cli.options import option
-from graphsct.cli.output import diverted, print_json
+from graphsct.cli.output import beside_results, diverted, print_json, terminal
 
 if TYPE_CHECKING:
     from graphsct.search import Found
@@ -113,7 +113,8 @@ def search(
             database=database,
             device=device,
         )
-        write_search(folder)
+        with beside_results("the figure", ctx):
+            write_search(folder)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -124,12 +125,12 @@ def search(
 
 
 def _show(found: Found, folder: Path, given: dict[str, Any]) -> None:
-    from rich.console import Console
+    from rich.text import Text
 
     from graphsct.python_file import is_file
     from graphsct.search.finals import TIMES
 
-    console = Console(highlight=False)
+    console = terminal()
     console.print(
         f"{found.trials} trials of {found.seeds_per_trial} runs, {found.pruned} given up early, "
         f"{found.failed} failed; {found.seconds:.0f} s of training"
@@ -138,7 +139,7 @@ def _show(found: Found, folder: Path, given: dict[str, Any]) -> None:
         runs = TIMES * found.seeds_per_trial
         console.print(f"the best {found.finalists} had {runs} runs each")
     by = found.task.criterion
-    console.print(f"best mean {by.title}: [bold]{by.show(found.score)}[/]")
+    console.print(Text.assemble(f"best mean {by.title}: ", (by.show(found.score), "bold")))
     for part in (found.model, found.train):
         values = {k: v for k, v in part.to_dict().items() if v is not None}
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +11,14 @@ from typer.core import TyperCommand
 from graphsct.cli import options
 from graphsct.cli.inputs import load_data, propose_metric, settings
 from graphsct.cli.options import flag, option
-from graphsct.cli.output import diverted, print_json, print_table, write_page
+from graphsct.cli.output import (
+    available,
+    beside_results,
+    diverted,
+    print_json,
+    print_table,
+    terminal,
+)
 
 if TYPE_CHECKING:
     from graphsct.training.compare import Comparison
@@ -161,6 +166,7 @@ def train(
 
         train_together(ctx, model_config, train_config)
         return
+    page = available(PAGE, "plotly", "report")
     with diverted(as_json):
         loaded = load_data(data, ctx.params, normalize=normalize)
         propose_metric(loaded, train_config.metric)
@@ -180,8 +186,11 @@ def train(
             callback=watches,
             device=device,
         )
-        pages = write_page(folder / PAGE, partial(write_trained, found, loaded, folder))
-    show(found, [folder, *pages], as_json)
+        written = [folder]
+        if page:
+            with beside_results(PAGE, ctx):
+                written.append(write_trained(found, loaded, folder))
+    show(found, written, as_json)
     if watches is not None and watches.num_skipped:
         typer.echo(watches.notice, err=True)
     if found.interrupted:
@@ -199,21 +208,22 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
     from dataclasses import fields
 
     from graphsct.errors import TrainingError
+    from graphsct.files import parse_json
     from graphsct.training import ModelConfig, TrainConfig
 
     values: Any = {}
     if path is not None:
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = parse_json(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise TrainingError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(values, dict) or not {"model", "train"} & set(values):
             raise TrainingError(f"{path} has neither 'model' nor 'train'")
     names = [{field.name for field in fields(kind)} for kind in (ModelConfig, TrainConfig)]
-    model, train = (dict(values.get(key, {})) for key in ("model", "train"))
+    model, train = (_section(values, key, path) for key in ("model", "train"))
     own = settings(given, names[0])
     if "options" in own:
-        own["options"] = {**model.get("options", {}), **own["options"]}
+        own["options"] = {**_section(model, "options", path), **own["options"]}
     trained = {key: given[key] for key in names[1] if given.get(key) is not None}
     normalize = given["normalize"]
     return (
@@ -221,6 +231,16 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
         TrainConfig.from_dict(train | trained),
         _normalized(values) if normalize is None else normalize,
     )
+
+
+def _section(values: dict[str, Any], key: str, path: Path | None) -> dict[str, Any]:
+    """The settings under a key of a file, none if it is missing."""
+    from graphsct.errors import TrainingError
+
+    found = values.get(key, {})
+    if not isinstance(found, dict):
+        raise TrainingError(f"{path}: {key} is {found!r}, expected an object with settings")
+    return found
 
 
 def _normalized(values: dict[str, Any]) -> bool:
@@ -236,7 +256,7 @@ def _normalized(values: dict[str, Any]) -> bool:
 
 def show(found: Comparison, written: list[Path], as_json: bool) -> None:
     """Print the results, as a table or as JSON, and the paths of the folder and the page."""
-    from rich.console import Console
+    from rich.text import Text
 
     from graphsct.diagnosis.tables import comparison_table
     from graphsct.training.words import describe
@@ -244,7 +264,6 @@ def show(found: Comparison, written: list[Path], as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict(history=True))
         return
-    console = Console(highlight=False)
-    console.print(f"[bold]{found.data}[/]: {describe(found)}")
+    terminal().print(Text.assemble((found.data, "bold"), f": {describe(found)}"))
     print_table(comparison_table(found), title=False)
     typer.echo("; the page is ".join(["Written to " + str(written[0]), *map(str, written[1:])]))

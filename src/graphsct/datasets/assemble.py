@@ -111,7 +111,10 @@ def describe(data: Any) -> Facts:
     Those of a list of graphs are counted over all graphs; homophily is that of classes of nodes.
     """
     graphs = [graph_of(graph) for graph in getattr(data, "graphs", [data])]
+    x: Any = getattr(data, "x", None)
     y: Any = getattr(data, "y", None)
+    if isinstance(x, Tensor) and x.dim() != 2:
+        raise DataError(f"{data.name}: the features x have shape {tuple(x.shape)}, expected (n, d)")
     of_nodes = hasattr(data, "edge_index") and y is not None and kind_of(y) == "classes"
     return Facts(
         nodes=sum(graph.num_nodes for graph in graphs),

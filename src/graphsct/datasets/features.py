@@ -16,6 +16,7 @@ from graphsct.graph.cache import TensorCache
 
 __all__ = [
     "DENSE_LIMIT",
+    "as_numbers",
     "check_features",
     "compact",
     "from_tensor",
@@ -94,6 +95,11 @@ def check_features(x: Any, num_nodes: int, where: str) -> Any:
         raise DataError(
             f"{where} has shape {x.shape}, expected ({num_nodes}, d): one row for each node"
         )
+    if not x.shape[1]:
+        raise DataError(
+            f"{where} has no columns; leave it out and make features from the edges: "
+            "features='degree'"
+        )
     values = x.data if issparse(x) else x
     if values.dtype.kind not in "fiub":
         raise DataError(f"{where} holds {values.dtype}, expected numbers")
@@ -111,6 +117,17 @@ def check_features(x: Any, num_nodes: int, where: str) -> Any:
             "fill it in or drop the column"
         )
     return x
+
+
+def as_numbers(values: Any, where: str) -> Tensor:
+    """Numbers in any form as a tensor on the CPU, without a gradient."""
+    try:
+        return torch.as_tensor(values).detach().cpu()
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(
+            f"{where} is a {type(values).__name__} without numbers: {reason}"
+        ) from error
 
 
 def to_tensor(x: Any) -> Tensor:
@@ -131,6 +148,8 @@ def to_tensor(x: Any) -> Tensor:
 def from_tensor(x: Tensor) -> Any:
     """The inverse of :func:`to_tensor`, also of other sparse layouts; shares memory if it can."""
     x = x.detach().cpu()
+    if x.dtype == torch.bfloat16:  # NumPy has no such type
+        x = x.float()
     if x.layout == torch.strided:
         return x.numpy()
     x = x.to_sparse_csr()

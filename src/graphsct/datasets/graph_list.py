@@ -9,6 +9,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 
+from graphsct.datasets.features import as_numbers
 from graphsct.datasets.readers.numbering import read_targets
 from graphsct.datasets.readers.objects import from_data
 from graphsct.datasets.splits import Fractions, PerClass, Split, check_split
@@ -167,7 +168,7 @@ def _targets(graphs: Sequence[Any], name: str) -> Tensor | None:
         return None
     if missing:
         raise DataError(f"graph {missing[0]} of {name} has no y, but others have; add it")
-    tensors = [torch.as_tensor(row) for row in rows]
+    tensors = [as_numbers(row, f"the y of {name}").to_dense() for row in rows]
     tensors = [row.reshape(1) if row.dim() == 0 else row for row in tensors]
     for number, row in enumerate(tensors):
         if len(row) != 1 or row.shape != tensors[0].shape:
@@ -176,7 +177,7 @@ def _targets(graphs: Sequence[Any], name: str) -> Tensor | None:
                 f"{(1, *tensors[0].shape[1:])}: one target for the graph. For targets of nodes, "
                 "join the graphs: Batch.from_data_list(graphs)"
             )
-    return read_targets(torch.cat(tensors).cpu(), len(tensors), f"the y of {name}")[0]
+    return read_targets(torch.cat(tensors), len(tensors), f"the y of {name}")[0]
 
 
 def _check_features(graphs: Sequence[Any], name: str) -> None:

@@ -42,10 +42,7 @@ def lock(folder: Path, name: str) -> Iterator[None]:
         held = FileLock(folder / f".{name}.lock")
         held.acquire()
     except OSError as error:
-        raise DataError(
-            f"cannot write to {folder} ({error.strerror}); set GRAPHSCT_CACHE to a folder that "
-            "can be written"
-        ) from error
+        raise _unwritable(folder, error) from error
     try:
         yield
     finally:
@@ -59,8 +56,18 @@ def temporary_folder(folder: Path, name: str) -> Iterator[Path]:
     """
     for leftover in folder.glob(f".{name}-*.tmp"):
         shutil.rmtree(leftover)
-    path = Path(tempfile.mkdtemp(prefix=f".{name}-", suffix=".tmp", dir=folder))
     try:
-        yield path
-    finally:
-        shutil.rmtree(path)
+        path = Path(tempfile.mkdtemp(prefix=f".{name}-", suffix=".tmp", dir=folder))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> DataError:
+    return DataError(
+        f"cannot write to {folder} ({error.strerror or error}); free some space, or set "
+        "GRAPHSCT_CACHE to a folder that can be written"
+    )

@@ -40,6 +40,9 @@ def check_targets(y: Any, count: int | None = None, where: str = "y") -> Tensor:
     if not isinstance(y, Tensor) or y.dim() not in (1, 2) or y.is_complex():
         what = f"{y.dtype} {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
         raise DataError(f"{where} is {what}, expected a tensor of shape (n,) or (n, targets)")
+    if y.layout != torch.strided or y.is_meta or not y.numel():
+        what = f"a {y.layout} tensor of shape {tuple(y.shape)} on {y.device}"
+        raise DataError(f"{where} is {what}, expected a dense one with values")
     if count is not None and len(y) != count:
         raise DataError(f"{where} has {len(y)} rows, expected {count}: one for each node")
     found: Tensor = y

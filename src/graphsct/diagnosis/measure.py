@@ -22,6 +22,7 @@ from graphsct.errors import ModelError
 from graphsct.geometry import smoothness_range
 from graphsct.graph import Graph
 from graphsct.records import Record
+from graphsct.smoothness.features import norm as frobenius
 
 __all__ = [
     "Contrast",
@@ -184,11 +185,11 @@ def measure(
     s = smoothness.normalized_smoothness(x, graph)
     scale = x.abs().max().item() if x.numel() else 0.0
     x = x / scale if scale else x  # so that squares do not overflow
-    norm = torch.linalg.vector_norm(x).item()
+    norm = frobenius(x).item()
     distance = smoothness.distance_to_eigenspace(x, graph).item()
     energy = smoothness.dirichlet_energy(x, graph).item()
     apart = contrast(x)
-    share = torch.linalg.vector_norm(apart).item() / (norm or 1)
+    share = frobenius(apart).item() / (norm or 1)
     rounding = share < 64 * torch.finfo(x.dtype).eps
     live = s[~dead]
     return LayerReport(
@@ -228,10 +229,10 @@ def measure_entry(entry: Tensor, gradient: Tensor | None, contrast: Contrast) ->
         contrast: contrast on the graph
     """
     x = entry.detach().to(contrast.graph.dtype)
-    norm = torch.linalg.vector_norm(x).item()
+    norm = frobenius(x).item()
     return InputReport(
         size=norm / max(1, x.numel()) ** 0.5,
-        contrast=min(1.0, torch.linalg.vector_norm(contrast(x)).item() / (norm or 1)),
+        contrast=min(1.0, frobenius(contrast(x)).item() / (norm or 1)),
         gradient_norm=0.0 if gradient is None else _norm("the input", gradient),
     )
 

@@ -13,6 +13,7 @@ from graphsct.training.compare import Comparison
 from graphsct.training.metrics import METRICS, Metric
 from graphsct.training.run import Run
 from graphsct.training.seeds import Results
+from graphsct.training.words import name_seeds
 
 if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
@@ -256,7 +257,17 @@ def comparison_table(found: Comparison) -> Table[ResultRow]:
         Column("best epoch", "{epoch:s}"),
         Column("s per run", "{seconds:s}"),
     )
-    return Table("Mean ± standard deviation over the seeds", columns, tuple(rows))
+    return Table("Mean ± standard deviation over the seeds", columns, tuple(rows), _seeds(found))
+
+
+def _seeds(found: Comparison) -> tuple[str, ...]:
+    """The seeds behind each row, if Ctrl-C left other ones with control than without."""
+    seeds = [f"{part.model.control or 'none'} {name_seeds(part.counted)}" for part in found.parts]
+    if len({tuple(run.config.seed for run in part.counted) for part in found.parts}) == 1:
+        return ()
+    if found.pairs:
+        seeds.append(f"difference {name_seeds(run for run, _ in found.pairs)}")
+    return (f"seeds that count: {'; '.join(seeds)}",)
 
 
 def _result(results: Results) -> ResultRow:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,13 +23,15 @@ from graphsct.errors import TrainingError
 from graphsct.extras import require
 from graphsct.files import replacing
 from graphsct.graph import Graph
+from graphsct.training.checkpoint import LAYERS
 from graphsct.training.device import Mover
-from graphsct.training.folder import LAYERS
 from graphsct.training.loggers import Logger
 from graphsct.training.run import Epoch
 from graphsct.training.tensorboard import TensorBoard
 
 __all__ = ["SHARE", "Watch", "heat_map"]
+
+_LOG = logging.getLogger(__name__)
 
 #: Default of the share of the time.
 SHARE = 0.08
@@ -168,12 +170,11 @@ class Watch:
         return self._looked + self._took <= self.share * training
 
     def skip(self, epoch: int) -> None:
-        """Leave out an epoch that is due; the first one is announced on standard error."""
+        """Leave out an epoch that is due; the first one is logged as a warning."""
         if not self.skipped:
-            print(
+            _LOG.warning(
                 f"epoch {epoch} is not diagnosed: that would take more than {self.share:.0%} of "
-                "the training time; Watch.skipped lists all such epochs, share=math.inf skips none",
-                file=sys.stderr,
+                "the training time; Watch.skipped lists all such epochs, share=math.inf skips none"
             )
         self.skipped.append(epoch)
 

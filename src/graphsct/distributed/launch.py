@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphsct.errors import TrainingError
+from graphsct.safe_path import safe_path
 
 if TYPE_CHECKING:
     from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
@@ -25,6 +26,7 @@ def is_worker() -> bool:
     return {"RANK", "WORLD_SIZE"} <= os.environ.keys()
 
 
+@safe_path()
 def launch(processes: int, arguments: Sequence[str]) -> None:
     """Run a program in several processes, as ``torchrun`` does, until all are done.
 

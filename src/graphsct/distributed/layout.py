@@ -17,6 +17,7 @@ import safetensors
 from torch import Tensor
 
 from graphsct.errors import DataError
+from graphsct.files import parse_json
 from graphsct.records import Record
 
 __all__ = ["FORMAT", "HEADER", "Layout", "Piece", "checksum", "name_of"]
@@ -81,7 +82,7 @@ class Layout(Record, error=DataError):
                 "graphsct.distributed.write_partition(data, folder, parts)"
             )
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = parse_json(path.read_text(encoding="utf-8"))
             if isinstance(values, dict) and values.get("format") != FORMAT:
                 raise DataError(f"it has format {values.get('format')}, not {FORMAT}")
             return cls.from_dict(values)
@@ -102,6 +103,8 @@ class Layout(Record, error=DataError):
     def open(self, folder: str | os.PathLike[str], part: int) -> dict[str, Tensor]:
         """The arrays of a part, mapped into memory, once their checksum is verified."""
         path = Path(folder) / name_of(part)
+        if not 0 <= part < len(self.parts):
+            raise DataError(f"{folder} has {len(self.parts)} parts; {part} is not among them")
         if not path.is_file():
             raise DataError(f"{path} is missing; {_WAY_OUT}, or copy it here")
         found, expected = checksum(path), self.parts[part].sha256
@@ -110,13 +113,16 @@ class Layout(Record, error=DataError):
                 f"{path} is not the file that {HEADER} describes: its SHA256 is {found[:16]}..., "
                 f"expected {expected[:16]}...; copy the folder again, or {_WAY_OUT}"
             )
-        with safetensors.safe_open(path, "pt") as file:
-            names = list(file.keys())
-            return {name: file.get_tensor(name) for name in names}
+        try:
+            with safetensors.safe_open(path, "pt") as file:
+                names = list(file.keys())
+                return {name: file.get_tensor(name) for name in names}
+        except safetensors.SafetensorError as error:
+            raise DataError(f"{path} was not written by graphsct: {error}; {_WAY_OUT}") from error
 
 
-def name_of(part: int) -> str:
-    """The name of a part's file."""
+def name_of(part: int | str) -> str:
+    """The name of a part's file; with ``*`` the pattern of all of them."""
     return f"part-{part}.safetensors"
 
 

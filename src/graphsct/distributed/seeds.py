@@ -13,13 +13,13 @@ from graphsct.distributed.collectives import lead, rank
 from graphsct.distributed.fit import fit
 from graphsct.distributed.part import Part
 from graphsct.files import write_json
-from graphsct.training.checkpoint import saving
-from graphsct.training.compare import WITHOUT, Comparison, check_compare
+from graphsct.training.compare import Comparison, check_compare
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.folder import RESULTS, open_folder
+from graphsct.training.disk import saving
+from graphsct.training.folder import RESULTS, WITHOUT, open_folder, seed_folder
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
-from graphsct.training.seeds import Results, build_seeds, seed_folder, split_of
+from graphsct.training.seeds import Results, build_seeds, split_of
 from graphsct.training.tensorboard import TensorBoard
 
 __all__ = ["train"]
@@ -55,13 +55,15 @@ def train(
     seeds = list(seeds)
     settings = _settings(model, part, config)
     more = {"seeds": len(seeds), "versions": versions()}
-    lead(lambda: open_folder(folder, settings | more, resume=resume, force=force))
     variants = [(model, folder)]
     if compare:
         variants.append((replace(model, control=None), folder / WITHOUT))
-    results = [_runs(own, part, config, seeds, place, tensorboard) for own, place in variants]
-    found = Comparison(part.layout.name, len(part.splits), *results)
-    lead(lambda: _write(folder, found))
+    opened = open_folder(folder, settings | more, resume=resume, force=force)
+    with ExitStack() as stack:
+        lead(lambda: stack.enter_context(opened))
+        results = [_runs(own, part, config, seeds, place, tensorboard) for own, place in variants]
+        found = Comparison(part.layout.name, len(part.splits), *results)
+        lead(lambda: _write(folder, found))
     return found
 
 

@@ -104,6 +104,11 @@ class Shard(Graph):
             return pooled
         return pooled.index_copy(0, self.crossing, self._total(pooled[self.crossing]))
 
+    def mean(self, x: Tensor) -> Tensor:
+        """The mean over the nodes of all processes; ``(n, d) -> (1, d)``."""
+        count = x.new_full((), len(x))
+        return total(x.sum(0, keepdim=True)) / total(count)
+
     def _total(self, part: Tensor) -> Tensor:
         count = part.numel() * part.element_size()
         self.traffic.pooled += count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from graphsct.datasets.splits import Split
 from graphsct.distributed.layout import HEADER, Layout, Piece, checksum, name_of
 from graphsct.distributed.partition import divide
 from graphsct.errors import DataError
-from graphsct.files import replacing, write_json
+from graphsct.files import replacing, sweep, write_json
 from graphsct.graph.adjacency import Adjacency
 from graphsct.graph.cache import graph_of
 from graphsct.training.data import SplitData, count_splits
+from graphsct.training.disk import held
 
 __all__ = ["write_partition"]
 
@@ -61,35 +63,52 @@ def write_partition(
         )
     owners = divide(graph.adjacency, parts, method)
     crossing = _crossing(graph.adjacency.component.numpy(), owners)
-    (place / HEADER).unlink(missing_ok=True)  # from here on the folder is not a partition
-    pieces = []
-    for part in range(parts):
-        nodes = np.flatnonzero(owners == part)
-        arrays = dict(_rows(graph.adjacency, owners, nodes, parts))
-        arrays |= _features(x, nodes)
-        arrays |= _labels(y, [problem.split for problem in problems], nodes)
-        arrays["crossing"] = crossing
-        tensors = {name: torch.from_numpy(np.ascontiguousarray(a)) for name, a in arrays.items()}
-        with replacing(place / name_of(part)) as temporary:
-            safetensors.torch.save_file(tensors, temporary)
-        entries = len(arrays["inner_columns"]) + len(arrays["outer_columns"])
-        digest = checksum(place / name_of(part))
-        pieces.append(Piece(digest, len(nodes), entries, len(arrays["halo_degree"])))
-    layout = Layout(
-        name=problems[0].name,
-        method=method,
-        nodes=graph.num_nodes,
-        edges=graph.num_edges,
-        components=graph.num_components,
-        crossing=len(crossing),
-        features=x.shape[1],
-        values=None if x.layout == torch.strided else len(x.values()),
-        classes=int(data.num_classes),
-        train=tuple(int(problem.train.sum()) for problem in problems),
-        parts=tuple(pieces),
-    )
-    write_json(place / HEADER, layout.to_dict())
+    with held(place), _writing(place):
+        sweep(place, (HEADER, name_of("*")))
+        (place / HEADER).unlink(missing_ok=True)  # from here on the folder is not a partition
+        pieces = []
+        for part in range(parts):
+            nodes = np.flatnonzero(owners == part)
+            arrays = dict(_rows(graph.adjacency, owners, nodes, parts))
+            arrays |= _features(x, nodes)
+            arrays |= _labels(y, [problem.split for problem in problems], nodes)
+            arrays["crossing"] = crossing
+            tensors = {
+                name: torch.from_numpy(np.ascontiguousarray(a)) for name, a in arrays.items()
+            }
+            with replacing(place / name_of(part)) as temporary:
+                safetensors.torch.save_file(tensors, temporary)
+            entries = len(arrays["inner_columns"]) + len(arrays["outer_columns"])
+            digest = checksum(place / name_of(part))
+            pieces.append(Piece(digest, len(nodes), entries, len(arrays["halo_degree"])))
+        layout = Layout(
+            name=problems[0].name,
+            method=method,
+            nodes=graph.num_nodes,
+            edges=graph.num_edges,
+            components=graph.num_components,
+            crossing=len(crossing),
+            features=x.shape[1],
+            values=None if x.layout == torch.strided else len(x.values()),
+            classes=int(data.num_classes),
+            train=tuple(int(problem.train.sum()) for problem in problems),
+            parts=tuple(pieces),
+        )
+        write_json(place / HEADER, layout.to_dict())
     return layout
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Turn errors of the disk into one that says what is left."""
+    try:
+        yield
+    except (OSError, safetensors.SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(
+            f"cannot write to {place}: {reason}. The folder has no complete partition now; free "
+            "some space and write it again, or to another folder=..."
+        ) from error
 
 
 def _crossing(component: Array, owners: Array) -> Array:

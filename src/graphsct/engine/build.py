@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -23,6 +23,7 @@ from graphsct.engine.dropout import Dropout, Masking
 from graphsct.engine.edge_dropout import DropEdges, PropagateDropped
 from graphsct.engine.elementwise import Concatenation, Largest
 from graphsct.engine.input_layer import Data, Features
+from graphsct.engine.normalized import normalized
 from graphsct.engine.norms import recorder_of_norm
 from graphsct.engine.products import Bias, Matrix, Multiply, linear
 from graphsct.engine.propagation import (
@@ -37,6 +38,7 @@ from graphsct.engine.propagation import (
 from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
 from graphsct.engine.workspace import Workspace
 from graphsct.graph import Graph
+from graphsct.nn.controls import CONTROLS
 from graphsct.nn.convolution import Convolution, LinearForm
 from graphsct.nn.dropout import drop_edges
 from graphsct.nn.jumping import Jumping
@@ -125,29 +127,36 @@ def _signature(forward: Callable[..., Any]) -> inspect.Signature:
 
 def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
     """Record a convolution by its linear form, and its control."""
+    control = getattr(conv, "control", None)
+    if control is None or control.in_eigenspace:
+        return _linear(tape, conv, control, *args, **kwargs)
+    recorder = _OUTSIDE.get(type(control.coefficients))
+    if recorder is None:
+        raise Unsupported(f"control {control.kind!r}")
+    return recorder(tape, control.coefficients, _linear(tape, conv, None, *args, **kwargs))
+
+
+def _linear(tape: Tape, conv: Any, control: Any, *args: Any, **kwargs: Any) -> Node:
+    """Record a convolution with a control in the eigenspace, or none."""
     given = _signature(type(conv).forward).bind(conv, *args, **kwargs).arguments
     x, graph, x_0 = given["x"], given["edge_index"], given.get("x_0")
     form, pooled_0 = conv.linear_form(), given.get("pooled_0")
-    control = getattr(conv, "control", None)
     if isinstance(x, Data) or not isinstance(graph, _TracedGraph):
         raise Unsupported("a convolution of the data, or on another graph")
     matrix = Matrix(tape.workspace.weight(form.weight), form.identity, form.weight_scale)
     tape.matrices.append(matrix)
-    biases, coefficients = [form.bias], None
-    if control is not None and not control.in_eigenspace:
-        biases.append(control.coefficients())
-        control = None
+    coefficients = None
     if control is not None:
         coefficients = _stand_in(tape, control.coefficients)
         if control.needs_initial and pooled_0 is None:
             pooled_0 = graph.pool(x_0)
     if graph.dropped is not None:
-        z = _add_biases(_propagate_dropped(x, x_0, form, matrix, graph.dropped), biases, graph)
+        z = _add_bias(tape, form.bias, _propagate_dropped(x, x_0, form, matrix, graph.dropped))
         return z if coefficients is None else AddUnpooled(z, coefficients(Pool(z), pooled_0))
     if len(tape.matrices) in tape.late:
         t = Multiply(x, matrix)
         if coefficients is None:
-            return _add_biases(PropagateLate(t), biases, graph)
+            return _add_bias(tape, form.bias, PropagateLate(t))
         pooled = PoolLate(t)
         return PropagateLate(t, pooled, coefficients(pooled, pooled_0))
     start: Any = x_0
@@ -155,7 +164,7 @@ def _convolution(tape: Tape, conv: Any, *args: Any, **kwargs: Any) -> Node:
         start = graph.coordinates(start)
     c = Propagate(x, start, form, behind=control is not None)
     c.number = len(tape.matrices)
-    z = _add_biases(Multiply(c, matrix), biases, graph)
+    z = _add_bias(tape, form.bias, Multiply(c, matrix))
     return z if coefficients is None else AddUnpooled(z, coefficients(Tail(z), pooled_0))
 
 
@@ -167,13 +176,19 @@ def _propagate_dropped(
     return PropagateDropped(Multiply(x, matrix), None, form, edges)
 
 
-def _add_biases(z: Node, biases: Iterable[Tensor | None], graph: _TracedGraph) -> Node:
-    for bias in biases:
-        if bias is not None:
-            ones = torch.ones(graph.num_nodes, 1, dtype=graph.dtype)
-            column = Graph.pool(graph, ones).squeeze(1)
-            z = Bias(z, z.tape.workspace.weight(bias), column)
-    return z
+def _add_bias(tape: Tape, bias: Tensor | None, z: Node) -> Node:
+    if bias is None:
+        return z
+    graph = tape.workspace.graph
+    column = graph.pool(torch.ones(graph.num_nodes, 1, dtype=graph.dtype)).squeeze(1)
+    return Bias(z, tape.workspace.weight(bias), column)
+
+
+#: How controls outside the eigenspace are recorded: ``recorder(tape, control, features)``.
+_OUTSIDE: dict[type, Callable[[Tape, Any, Node], Node]] = {
+    CONTROLS["bias"]: lambda tape, control, z: _add_bias(tape, control.bias, z),
+    CONTROLS["normalized"]: normalized,
+}
 
 
 class _Rate(float):

@@ -13,7 +13,7 @@ from graphsct.engine.program import Program
 from graphsct.engine.tape import FUNCTIONS, Node, Rows, Tape, Unsupported
 from graphsct.engine.weights import Weight
 
-__all__ = ["Concatenation", "Largest", "Relu", "Scale"]
+__all__ = ["Concatenation", "Entrywise", "Largest", "Relu", "Scale"]
 
 _aten = torch.ops.aten
 

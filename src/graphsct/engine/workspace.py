@@ -10,6 +10,7 @@ from torch import Tensor
 from graphsct.engine.operators import Eigenspace, Operators
 from graphsct.engine.weights import Weight, Weights
 from graphsct.graph import Graph
+from graphsct.nn.controls import SmoothnessControl
 
 __all__ = ["GraphOperators", "Workspace"]
 
@@ -56,8 +57,10 @@ class Workspace:
         self.operators, self.graph, self.weights = operators, operators.graph, weights
         named = [*model.named_parameters(), *model.named_buffers()]
         self._names = {id(tensor): name for name, tensor in named}
-        controls = any(getattr(part, "control", None) is not None for part in model.modules())
-        #: Rows behind features: the number of components if there are controls, else 0.
+        controls = any(
+            isinstance(part, SmoothnessControl) and part.in_eigenspace for part in model.modules()
+        )
+        #: Rows behind features: as many as components if a control needs coordinates, else 0.
         self.coordinates = self.graph.num_components if controls else 0
         #: The parameters that were used, by name.
         self.used: dict[str, Weight] = {}

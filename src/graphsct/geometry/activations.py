@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from graphsct.errors import GraphError
 
-__all__ = ["ACTIVATIONS", "negative_slope_of", "resolve"]
+__all__ = ["ACTIVATIONS", "negative_slope_of", "resolve", "slope_of"]
 
 #: The activations whose range is known, with PyTorch's default parameters.
 ACTIVATIONS: dict[str, nn.Module] = {
@@ -47,3 +48,15 @@ def negative_slope_of(activation: nn.Module) -> float | None:
         f"the range of {activation} is not known; expected ReLU, LeakyReLU with a slope from 0 to "
         "1, Identity, SELU or ELU with a positive alpha"
     )
+
+
+def slope_of(activation: nn.Module, z: Tensor) -> Tensor:
+    """The slope of an activation at each entry, at a kink that below it; of the shape of ``z``."""
+    below = negative_slope_of(activation)
+    if below is not None:
+        above = torch.gt(z, 0, out=torch.empty_like(z))
+        return above.mul_(1 - below).add_(below) if below else above
+    with torch.enable_grad():
+        z = z.detach().requires_grad_()
+        (slope,) = torch.autograd.grad(activation(z).sum(), z)
+    return slope

@@ -44,7 +44,8 @@ def solve_alpha(
         alpha; shape: ``(m, d)``. The shifted input is ``z - graph.unpool(alpha)``.
 
     Raises:
-        UnreachableError: if no shift gives the target, with the interval that can be reached
+        UnreachableError: if no shift gives the target, with the interval that can be reached, or if
+            rounding does not let it reach the target, up to half the digits of the dtype
 
     Example:
         >>> from graphsct.smoothness import normalized_smoothness
@@ -61,25 +62,31 @@ def solve_alpha(
     parts = Components(z, graph)
     reachable = interval.contains(wanted)
     can_be_zero = parts.constant | (slope == 0)
-    if isinstance(target, Tensor) and target.dim() == 2:
+    each = isinstance(target, Tensor) and target.dim() == 2
+    if each:
         if not bool(reachable.all()):
             raise _unreachable(wanted, interval, ~reachable)
     elif not bool(((reachable | can_be_zero).all(0) & reachable.any(0)).all()):
         raise _unreachable(wanted, interval, ~(reachable.any(0) & (reachable | can_be_zero)))
 
-    wanted = wanted.double().maximum(interval.lower.double()).clamp_max(1)
+    inside = wanted.double().maximum(interval.lower.double()).clamp_max(1)
     if slope is None:
-        alpha = shift_smooth(parts, wanted, activation, reachable)
+        alpha = shift_smooth(parts, inside, activation, reachable)
     else:
-        alpha = shift_piecewise_linear(parts, wanted, slope)
+        alpha = shift_piecewise_linear(parts, inside, slope)
     zero = parts.scale * (parts.ceiling if slope == 0 else parts.mean)
-    dies = (wanted == 1) & ~parts.constant  # the only way for ReLU to reach 1
-    return torch.where(reachable & ~dies, alpha, zero).to(z.dtype)
+    dies = (inside == 1) & ~parts.constant  # the only way for ReLU to reach 1
+    alpha = torch.where(reachable & ~dies, alpha, zero).to(z.dtype)
+    _check_reached(activation(z - graph.unpool(alpha)), wanted if each else wanted[:1], parts)
+    return alpha
 
 
 def _check_target(target: float | Tensor, like: Tensor) -> Tensor:
     """The target as ``(m, d)``."""
-    wanted = torch.as_tensor(target, dtype=like.dtype, device=like.device)
+    try:
+        wanted = torch.as_tensor(target, dtype=like.dtype, device=like.device)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise GraphError(f"target is {target!r}, expected a number or a tensor") from error
     if wanted.dim() > 2 or (wanted.dim() and wanted.shape not in (like.shape[1:], like.shape)):
         raise GraphError(
             f"target has shape {tuple(wanted.shape)}, expected a number, {tuple(like.shape[1:])} "
@@ -91,6 +98,25 @@ def _check_target(target: float | Tensor, like: Tensor) -> Tensor:
             f"target is {wanted[outside].view(-1)[0].item()}; normalized smoothness lies in [0, 1]"
         )
     return wanted.expand_as(like)
+
+
+def _check_reached(h: Tensor, wanted: Tensor, parts: Components) -> None:
+    """Raise an error if rounding kept the output from its smoothness; ``(1, d)`` is the whole's."""
+    along = (parts.sum(parts.degree.sqrt() * h.double()) / parts.scale).square()
+    square = parts.sum(h.double().square())
+    if len(wanted) == 1:
+        along, square = along.sum(0, keepdim=True), square.sum(0, keepdim=True)
+    reached = torch.where(square > 0, along / square, 1).sqrt()
+    missed = ~((reached - wanted).abs() <= torch.finfo(h.dtype).eps ** 0.5)
+    if bool(missed.any()):
+        component, dimension = missed.nonzero()[0].tolist()
+        where = f" in component {component}" if len(wanted) > 1 else ""
+        raise UnreachableError(
+            f"the shift of dimension {dimension}{where} gives the smoothness "
+            f"{reached[component, dimension].item():.9g} instead of "
+            f"{wanted[component, dimension].item():.9g}, by rounding in {h.dtype}; "
+            "use float64, or smaller features"
+        )
 
 
 def _unreachable(wanted: Tensor, interval: SmoothnessRange, bad: Tensor) -> UnreachableError:

@@ -6,6 +6,7 @@ Both look for :math:`\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\| = t` o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -74,12 +75,28 @@ class _Sorted:
         start = self.first.expand(len(mask), -1)
         return start.scatter_reduce(1, self.segment.expand_as(place), place, "amax")
 
+    @cached_property
+    def by_size(self) -> list[Tensor]:
+        """The places of all components of one size, for each size above one; shapes: ``(c, s)``."""
+        size = self.last - self.first + 1
+        place = torch.arange(len(self.segment), device=size.device)
+        return [
+            self.first[size == s].unsqueeze(1) + place[:s]
+            for s in torch.unique(size).tolist()
+            if s > 1
+        ]
+
     def sum_before(self, terms: Tensor) -> Tensor:
-        """Sum of all earlier terms of the same component; shape: ``(d, n)``."""
+        """Sum of all earlier terms of the same component; shape: ``(d, n)``.
+
+        A running sum over all components would drown the light ones.
+        """
         total = torch.zeros_like(terms)
-        torch.cumsum(terms[:, :-1], dim=1, out=total[:, 1:])
-        if len(self.first) > 1:
-            total -= total[:, self.first][:, self.segment]
+        if len(self.first) == 1:
+            torch.cumsum(terms[:, :-1], dim=1, out=total[:, 1:])
+            return total
+        for places in self.by_size:
+            total[:, places[:, 1:]] = terms[:, places[:, :-1]].cumsum(dim=2)
         return total
 
     def sums_before(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -201,16 +218,17 @@ def shift_smooth(parts: Components, target: Tensor, activation: nn.Module, where
     smooth = parts.constant
     reach = parts.deviation * target / (1 - target.square()).clamp_min(1e-300).sqrt()
     margin = 1e-3 * parts.deviation + 1e-12 * parts.mean.abs()
-    low = torch.minimum(parts.mean - reach, parts.minimum) - margin
-    low = torch.where(smooth, parts.mean + 1e-6 / root_degree.max(), low)
-    high = torch.where(smooth, parts.mean + 40 / root_degree.min(), parts.maximum + margin)
+    low = torch.minimum(-reach, parts.minimum - parts.mean) - margin
+    low = torch.where(smooth, 1e-9 / root_degree.max(), low)
+    high = torch.where(smooth, 40 / root_degree.min(), parts.maximum - parts.mean + margin)
     sign = torch.where(smooth, -1.0, 1.0)
-    tau = parts.mean.clone()
+    centered = torch.where(parts.spread(smooth), 0, parts.x - parts.spread(parts.mean))
+    tau = torch.zeros_like(parts.mean)  # counted from the mean
 
     def miss(candidate: Any, index: Any) -> Any:
         places = torch.from_numpy(index)
         tau.view(-1)[places] = torch.from_numpy(candidate)
-        h = activation(root_degree * (parts.x - parts.spread(tau)))
+        h = activation(root_degree * (centered - parts.spread(tau)))
         cosine = parts.sum(root_degree * h) / (parts.scale * parts.sum(h.square()).sqrt())
         return (sign * cosine - target).view(-1)[places].numpy()
 
@@ -225,5 +243,5 @@ def shift_smooth(parts: Components, target: Tensor, activation: nn.Module, where
                 "cases; scale the features to about 1, where ELU and SELU are not flat"
             )
         tau.view(-1)[index] = torch.from_numpy(found.x)
-        alpha.view(-1)[index] = (parts.scale * tau).view(-1)[index]
+        alpha.view(-1)[index] = (parts.scale * (parts.mean + tau)).view(-1)[index]
     return alpha

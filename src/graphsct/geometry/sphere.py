@@ -2,15 +2,15 @@ r"""The sphere on which the rough part of an activation's output lies."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 from torch.nn import functional
 
 from graphsct.errors import GraphError
 from graphsct.geometry.components import check_input
-from graphsct.graph import Graph
+from graphsct.graph import Graph, kernels
 
 __all__ = ["Sphere", "sphere"]
 
@@ -53,12 +53,22 @@ def sphere(z: Tensor, graph: Graph, negative_slope: float = 0.0) -> Sphere:
     a = negative_slope
     if not 0 <= a < 1:
         raise GraphError(f"negative_slope is {a}, expected 0 <= a < 1")
-    z_rough = check_input(z, graph) - graph.project(z)
+    # A sphere scales with its input, and squares of numbers near 1 stay inside the range of floats.
+    scale = _power_of_two(check_input(z, graph))
+    z = z / scale
+    z_rough = z - graph.project(z)
     h = functional.leaky_relu(z, a)
     center = (1 + a) / 2 * z_rough
-    ball = ((1 - a) / 2 * z_rough).square().sum()
+    ball = kernels.inner(z_rough, z_rough) / 4
     # By Lemma B.5 the inner product is that of the positive and negative parts: nothing cancels.
-    product = (graph.pool(z.clamp_min(0)) * graph.pool((-z).clamp_min(0))).sum()
-    radius = (ball - (1 - a) ** 2 * product).clamp_min(0).sqrt()
-    residual = (torch.linalg.norm(h - graph.project(h) - center) - radius).abs()
-    return Sphere(center, radius, residual)
+    product = kernels.inner(graph.pool(z.clamp_min(0)), graph.pool((-z).clamp_min(0)))
+    radius = (1 - a) * (ball - product).clamp_min(0).sqrt()
+    offset = h - graph.project(h) - center
+    residual = (kernels.column_norm(offset.reshape(-1, 1)).squeeze(0) - radius).abs()
+    return Sphere(scale * center, scale * radius, scale * residual)
+
+
+def _power_of_two(z: Tensor) -> float:
+    """About the largest entry, so that dividing by it rounds nothing; 1 if all are zero."""
+    largest = z.abs().max().item() if z.numel() else 0.0
+    return 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0

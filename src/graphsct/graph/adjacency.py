@@ -190,6 +190,7 @@ def _as_tensor(value: Any, name: str) -> Tensor:
     """A strided tensor on the CPU; one that requires a gradient still does."""
     try:
         tensor = torch.as_tensor(value)
+        tensor = tensor if tensor.layout != torch.strided else tensor.cpu()
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise GraphError(
             f"{name} is a {type(value).__name__} that is not a tensor: {error}"
@@ -199,7 +200,7 @@ def _as_tensor(value: Any, name: str) -> Tensor:
             f"{name} has layout {tensor.layout}; for a sparse matrix use Graph.from_scipy, or pass "
             "its coordinates and values"
         )
-    return tensor.cpu()
+    return tensor
 
 
 def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_array:

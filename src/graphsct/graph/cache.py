@@ -12,7 +12,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from graphsct.errors import DirectedGraphError, GraphError
 from graphsct.graph.autocast import full_dtype
-from graphsct.graph.graph import DTYPES, Graph
+from graphsct.graph.graph import DTYPES, Graph, count_nodes
 
 __all__ = ["TensorCache", "as_graph", "current_graph", "graph_of", "keep_graph", "kept_graph"]
 
@@ -94,7 +94,7 @@ class _Edges(NamedTuple):
         for like in (weight, getattr(data, "x", None)):
             if isinstance(like, Tensor) and like.dtype in DTYPES:
                 dtype, device = like.dtype, like.device
-        return cls(edge_index, weight, data.num_nodes, dtype, torch.device(device))
+        return cls(edge_index, weight, count_nodes(data), dtype, torch.device(device))
 
     @property
     def tensors(self) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from graphsct.graph.autocast import widened
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 
-__all__ = ["DTYPES", "Graph", "operator"]
+__all__ = ["DTYPES", "Graph", "count_nodes", "operator"]
 
 #: Precisions of a graph.
 DTYPES = (torch.float32, torch.float64)
@@ -94,6 +94,12 @@ class Graph:
         r"""Compute :math:`\mathbf G` and :math:`\mathbf Q` from the exact adjacency."""
         if dtype not in DTYPES:
             raise GraphError(f"dtype is {dtype}, expected torch.float32 or torch.float64")
+        largest = adjacency.degree.max().item()
+        if largest > torch.finfo(dtype).max:
+            raise GraphError(
+                f"the weights at one node add up to {largest:.3g}, more than {dtype} holds; "
+                "pass dtype=torch.float64, or scale edge_weight down"
+            )
         n = len(adjacency.degree)
         volume, component = adjacency.volume, adjacency.component
         basis = (adjacency.degree / volume[component]).sqrt()
@@ -140,7 +146,7 @@ class Graph:
                 f"{type(data).__name__} has no edge_index; a homogeneous torch_geometric Data with "
                 "edge_index is expected"
             )
-        return cls(edge_index, data.num_nodes, getattr(data, "edge_weight", None), **kwargs)
+        return cls(edge_index, count_nodes(data), getattr(data, "edge_weight", None), **kwargs)
 
     @classmethod
     def from_scipy(cls, matrix: Any, **kwargs: Any) -> Graph:
@@ -309,7 +315,14 @@ class Graph:
         The operator is computed again from the exact adjacency, so ``graph.float().double()`` loses
         nothing.
         """
-        device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # as torch.nn.Module.to
+        try:
+            device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # as torch.nn.Module.to
+        except (RuntimeError, TypeError) as error:
+            given = ", ".join(map(repr, (*args, *kwargs.values())))
+            raise GraphError(
+                f"a graph cannot move to {given}; pass a device such as 'cpu' or 'cuda:0', "
+                "torch.float32 or torch.float64, or both"
+            ) from error
         device = self.device if device is None else _check_device(device)
         dtype = dtype or self.dtype
         if dtype == self.dtype and device == self.device:
@@ -352,6 +365,10 @@ class Graph:
         """
         return self.unpool(self.pool(x))
 
+    def mean(self, x: Tensor) -> Tensor:
+        """The mean over all nodes; ``(n, d) -> (1, d)``."""
+        return self.check_features(x).mean(0, keepdim=True)
+
     @cached_property
     def extreme_eigenvalues(self) -> Extremes | None:
         r"""The largest and smallest eigenvalue of :math:`\mathbf G` outside
@@ -379,8 +396,10 @@ class Graph:
 
     def _check(self, x: Tensor, rows: int, what: str) -> Tensor:
         if not isinstance(x, Tensor) or x.layout != torch.strided:
-            kind = x.layout if isinstance(x, Tensor) else type(x).__name__
-            raise GraphError(f"features are a {kind}, expected a dense torch.Tensor")
+            sparse = isinstance(x, Tensor)
+            kind = f"{x.layout} tensor" if sparse else type(x).__name__
+            hint = "; use x.to_dense()" if sparse else ""
+            raise GraphError(f"features are a {kind}, expected a dense torch.Tensor{hint}")
         if x.dim() != 2:
             hint = "; a single feature is x.unsqueeze(1)" if x.dim() == 1 else ""
             raise GraphError(f"features have shape {tuple(x.shape)}, expected ({rows}, d){hint}")
@@ -449,6 +468,19 @@ def operator(
             size=(len(row_degree), len(column_degree)),
             check_invariants=False,
         )
+
+
+def count_nodes(data: Any) -> Any:
+    """The number of nodes of a ``Data``, which PyTorch Geometric may read off its features."""
+    try:
+        return data.num_nodes
+    except (AttributeError, IndexError, TypeError) as error:
+        x = getattr(data, "x", None)
+        what = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
+        raise GraphError(
+            f"the data do not tell their number of nodes: x is {what}, expected (n, d); set "
+            "data.num_nodes"
+        ) from error
 
 
 def _check_device(device: Any) -> torch.device:

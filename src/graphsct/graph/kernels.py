@@ -7,6 +7,7 @@ differentiable any number of times.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -14,9 +15,13 @@ from torch import Tensor
 
 from graphsct.graph.autocast import suspended
 
-__all__ = ["Membership", "column_norm", "inner", "pool", "propagate", "reweigh", "unpool"]
+__all__ = ["Membership", "column_norm", "gram", "inner", "pool", "propagate", "reweigh", "unpool"]
 
 _BLOCK_ELEMENTS = 1 << 20
+# A sum of few terms rounds little in float32; these sums, piece by piece, are added in float64.
+_TERMS = 16
+_PIECE_NODES = 1 << 17
+_GRAM_ROWS = 1 << 10
 
 
 class _Propagate(torch.autograd.Function):
@@ -45,50 +50,114 @@ def propagate(matrix: Tensor, x: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
+class _Piece:
+    """A run of the nodes, sorted by component, and how to add them up within each component.
+
+    Args:
+        short: the basis, with a row for each sum of a few nodes; sparse CSR, shape: ``(k, n)``
+        joined: which of these sums belong to which component, ``None`` if each is a component of
+            its own; CSR in float64, shape: ``(c, k)``
+        components: the c components in question
+    """
+
+    short: Tensor
+    joined: Tensor | None
+    components: slice
+
+    def add_up(self, x: Tensor) -> Tensor:
+        """The sum over each component; shapes: ``(n, d) -> (c, d)``."""
+        sums = self.short @ x
+        return sums if self.joined is None else self.joined @ sums.double()
+
+    def to(self, device: torch.device) -> _Piece:
+        joined = None if self.joined is None else self.joined.to(device)
+        return _Piece(self.short.to(device), joined, self.components)
+
+
+@dataclass(frozen=True)
 class Membership:
     r"""The basis :math:`\mathbf Q \in \mathbb R^{n \times m}`, one non-zero per row, as vectors.
 
     Args:
         basis: the one non-zero of each row; shape: ``(n,)``
         component: its column; shape: ``(n,)``
-        transpose: :math:`\mathbf Q^\top` in CSR for a compiled product, ``None`` if ``m == 1``
+        num_components: the number of columns, m
+        pieces: :math:`\mathbf Q^\top`, piece by piece
     """
 
     basis: Tensor
     component: Tensor
-    transpose: Tensor | None
+    num_components: int
+    pieces: tuple[_Piece, ...]
 
     @classmethod
     def build(cls, basis: Tensor, component: Tensor, num_components: int) -> Membership:
-        """Sort the nodes by component once, so that pooling is one sparse product."""
-        if num_components == 1:
-            return cls(basis, component, None)
+        """Sort the nodes by component once, so that pooling is a few sparse products."""
         order = torch.argsort(component, stable=True)
-        starts = component.new_zeros(num_components + 1)
-        torch.cumsum(torch.bincount(component, minlength=num_components), 0, out=starts[1:])
-        index_type = torch.int32 if len(basis) < 2**31 else torch.int64
-        transpose = torch.sparse_csr_tensor(
-            starts.to(index_type),
-            order.to(index_type),
-            basis[order],
-            size=(num_components, len(basis)),
-            check_invariants=False,
-        )
-        return cls(basis, component, transpose)
+        size = torch.bincount(component, minlength=num_components)
+        place = torch.arange(len(order), device=order.device)
+        place -= (size.cumsum(0) - size).repeat_interleave(size)
+        starts = (place % _TERMS == 0).nonzero().squeeze(1)
+        owner = component[order[starts]]
+        starts = torch.cat([starts, size.sum(0, keepdim=True)])
+        pieces = []
+        for first, last in pairwise(_cuts(starts)):
+            nodes, own = order[starts[first] : starts[last]], owner[first:last]
+            short = _csr(starts[first : last + 1].diff(), nodes, basis[nodes], len(basis))
+            here = slice(int(own[0]), int(own[-1]) + 1)
+            pieces.append(_Piece(short, _joined(own - here.start), here))
+        return cls(basis, component, num_components, tuple(pieces))
 
     def to(self, device: torch.device) -> Membership:
         """The same basis on another device."""
-        transpose = None if self.transpose is None else self.transpose.to(device)
-        return Membership(self.basis.to(device), self.component.to(device), transpose)
+        pieces = tuple(piece.to(device) for piece in self.pieces)
+        return Membership(
+            self.basis.to(device), self.component.to(device), self.num_components, pieces
+        )
+
+
+def _cuts(starts: Tensor) -> list[int]:
+    """Where each piece begins, and the last ends."""
+    nodes = torch.arange(0, int(starts[-1]), _PIECE_NODES, device=starts.device)
+    cuts = torch.searchsorted(starts, nodes).tolist()
+    return sorted({*cuts, len(starts) - 1})
+
+
+def _joined(owner: Tensor) -> Tensor | None:
+    """Which sums belong to which component, from the component of each."""
+    counts = torch.bincount(owner)
+    if bool((counts == 1).all()):
+        return None
+    ones = torch.ones_like(owner, dtype=torch.float64)
+    return _csr(counts, torch.arange(len(owner), device=owner.device), ones, len(owner))
+
+
+def _csr(counts: Tensor, columns: Tensor, values: Tensor, width: int) -> Tensor:
+    """A sparse matrix with so many entries in each row."""
+    index_type = torch.int32 if max(len(columns), width) < 2**31 else torch.int64
+    starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    return torch.sparse_csr_tensor(
+        starts.to(index_type),
+        columns.to(index_type),
+        values,
+        size=(len(counts), width),
+        check_invariants=False,
+    )
 
 
 class _Pool(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Membership, x: Tensor) -> Tensor:
         ctx.q = q
-        if q.transpose is None:
-            return (q.basis @ x).unsqueeze(0)
-        return q.transpose @ x
+        out = x.new_zeros(q.num_components, x.shape[1])
+        end, carried = 0, x.new_zeros(())
+        for piece in q.pieces:
+            total = piece.add_up(x)
+            if piece.components.start < end:  # its first component began in the piece before
+                total[0] += carried
+            out[piece.components] = total
+            end, carried = piece.components.stop, total[-1]
+        return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -99,7 +168,7 @@ class _Unpool(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Membership, a: Tensor) -> Tensor:
         ctx.q = q
-        if q.transpose is None:
+        if q.num_components == 1:
             return q.basis.unsqueeze(1) * a
         return a.index_select(0, q.component).mul_(q.basis.unsqueeze(1))
 
@@ -134,7 +203,7 @@ class _ColumnNorm(torch.autograd.Function):
         # Squares of very small or large entries leave the range of floats, norms do not.
         edge = torch.finfo(x.dtype).tiny ** 0.25
         unsafe = ((norm < edge) | ~(norm < 1 / edge)) & (norm == norm)
-        if bool(unsafe.any()):
+        if len(x) and bool(unsafe.any()):
             columns = x[:, unsafe]
             peak = columns.abs().amax(0)
             scaled = columns / torch.where(peak > 0, peak, 1)
@@ -174,6 +243,32 @@ class _Inner(torch.autograd.Function):
 def inner(x: Tensor, y: Tensor) -> Tensor:
     r"""Inner product :math:`\langle \mathbf X, \mathbf Y \rangle_F` of two ``(n, d)`` matrices."""
     return _Inner.apply(x, y)  # type: ignore[no-any-return, no-untyped-call]
+
+
+class _Gram(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dtype: torch.dtype) -> Tensor:
+        ctx.save_for_backward(x)
+        total = x.new_zeros(x.shape[1], x.shape[1], dtype=torch.float64)
+        for rows in torch.split(x, _GRAM_ROWS):
+            block = rows.to(dtype)
+            total += block.t() @ block
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return x @ (grads[0] + grads[0].t()).to(x.dtype), None
+
+
+def gram(x: Tensor, dtype: torch.dtype) -> Tensor:
+    r""":math:`\mathbf X^\top \mathbf X`, added up in float64; shapes: ``(n, d) -> (d, d)``.
+
+    Args:
+        x: shape: ``(n, d)``
+        dtype: the precision of each product
+    """
+    return _Gram.apply(x, dtype)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def reweigh(matrix: Tensor, weights: Tensor, numbers: Tensor, kept: Tensor) -> Tensor:

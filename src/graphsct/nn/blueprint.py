@@ -19,6 +19,7 @@ __all__ = [
     "Space",
     "call_constructor",
     "get_model",
+    "num_inputs",
     "num_outputs",
 ]
 
@@ -127,10 +128,24 @@ def get_model(name: Any) -> Blueprint:
     return MODELS[name]
 
 
+def num_inputs(data: Any) -> int:
+    """Number of features of each node or graph of these data."""
+    x = getattr(data, "x", None)
+    if isinstance(x, torch.Tensor) and not x.dim():
+        raise ModelError("the features of the data are a single number, expected shape (n, d)")
+    return int(data.num_features)
+
+
 def num_outputs(data: Any) -> int:
     """Number of outputs of a model for these data: ``num_outputs``, else the number of classes."""
-    found = getattr(data, "num_outputs", None)
-    return int(data.num_classes if found is None else found)
+    for name in ("num_outputs", "num_classes"):
+        found = getattr(data, name, None)
+        if found is not None:
+            return int(found)
+    raise ModelError(
+        "the data have neither num_outputs nor num_classes; set one of them, or read the data with "
+        "graphsct.datasets.from_data(data)"
+    )
 
 
 def call_constructor(make: Callable[..., T], name: str, *args: Any, **options: Any) -> T:

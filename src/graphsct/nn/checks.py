@@ -7,14 +7,36 @@ from typing import Any
 
 from graphsct.errors import ModelError
 
-__all__ = ["check_positive", "check_rate", "check_share", "check_size"]
+__all__ = [
+    "check_depth",
+    "check_number",
+    "check_positive",
+    "check_rate",
+    "check_share",
+    "check_size",
+]
+
+# More layers take hours to build, and more channels than fit into an index cannot be built.
+_MOST_LAYERS, _MOST_CHANNELS = 2**16, 2**31 - 1
 
 
-def check_size(value: Any, name: str) -> int:
-    """Return ``value`` if it is a whole number of at least one."""
+def check_size(value: Any, name: str, most: int = _MOST_CHANNELS) -> int:
+    """Return ``value`` if it is a whole number from one to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ModelError(f"{name} is {value!r}, expected a whole number of at least 1")
+    if value > most:
+        raise ModelError(f"{name} is {value}, expected a whole number of at most {most}")
     return value
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return ``value`` if it is a finite number."""
+    return _check(value, name, math.isfinite(_number(value)), "that is finite")
+
+
+def check_depth(value: Any, name: str) -> int:
+    """Return ``value`` if it is a number of layers: at least one, at most 65536."""
+    return check_size(value, name, _MOST_LAYERS)
 
 
 def check_positive(value: Any, name: str) -> float:

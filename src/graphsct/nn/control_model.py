@@ -2,6 +2,7 @@ r"""Smoothness control for all convolutions of a model that somebody else wrote.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ def control_convolutions(
     num_components: int | None = None,
     theta: float = THETA,
     num_outputs: int | None = None,
+    control_options: Mapping[str, Any] | None = None,
 ) -> torch.nn.Module:
     r"""Give smoothness control to every hidden convolution of a model, in place.
 
@@ -42,6 +44,7 @@ def control_convolutions(
         theta: of the gated controls
         num_outputs: a last convolution of this width is the output layer, which stays as it is; if
             left out, the last convolution is a hidden one
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
 
     Returns:
         The model itself
@@ -63,10 +66,10 @@ def control_convolutions(
     initial = None
     if pick(CONTROLS, control, "control").needs_initial:
         initial = _shared_initial(model, control, found)
+    given: dict[str, Any] = dict(num_components=num_components, theta=theta, initial=initial)
+    given |= control_options or {}
     controlled = {
-        conv: add_control(
-            conv, control, num_components=num_components, theta=theta, layer=layer, initial=initial
-        )
+        conv: add_control(conv, control, layer=layer, **given)
         for layer, conv in enumerate(found, 1)
     }
     replace_parts(model, controlled)
@@ -74,7 +77,13 @@ def control_convolutions(
 
 
 def add_control_for(
-    data: Any, model: torch.nn.Module, control: str | None, theta: float, *, last: bool
+    data: Any,
+    model: torch.nn.Module,
+    control: str | None,
+    theta: float,
+    control_options: Mapping[str, Any] | None,
+    *,
+    last: bool,
 ) -> torch.nn.Module:
     """Give smoothness control to a model that was built for some data, if a control is named.
 
@@ -83,6 +92,7 @@ def add_control_for(
         model: the model
         control: name of the control, or none
         theta: of the gated controls
+        control_options: options of the control
         last: whether the last convolution may be the output layer
     """
     if control is None:
@@ -94,6 +104,7 @@ def add_control_for(
         num_components=graph_of(data).num_components if needed else None,
         theta=theta,
         num_outputs=num_outputs(data) if last else None,
+        control_options=control_options,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, ClassVar
 
 import torch
@@ -11,8 +12,10 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
-from graphsct.names import pick
+from graphsct.names import nearest, pick
 from graphsct.nn.checks import check_positive, check_size
+from graphsct.nn.normalized import Normalized
+from graphsct.nn.target import Target
 
 __all__ = ["CONTROLS", "TENTHS", "SmoothnessControl", "layer_beta"]
 
@@ -129,21 +132,24 @@ class _Bias(torch.nn.Module):
     def reset_parameters(self) -> None:
         torch.nn.init.zeros_(self.bias)
 
-    def forward(self) -> Tensor:
+    def forward(self, x: Tensor, graph: Graph) -> Tensor:
         return self.bias
 
 
 #: The controls by name. Each is a module that says whether its term lies in the eigenspace
 #: (``in_eigenspace``, true if left out). If so, it computes the term's coefficients from the
-#: features' own coordinates; if not, it takes nothing and gives the row that is added to every
-#: node. It also says whether it needs the coordinates of the initial features (``needs_initial``)
-#: and the number of components (``needs_components``), and which of its settings a search may
-#: choose (``search_space``).
-CONTROLS: dict[str, type[_Pooled | _Gated | _GatedFull | _Bias]] = {
+#: features' own coordinates; if not, it computes the term itself from the features and the graph.
+#: It also says whether it needs the coordinates of the initial features (``needs_initial``)
+#: and the number of components (``needs_components``), which of its settings a search may choose
+#: (``search_space``), and which options it needs for a batch of graphs (``batch_options``, none if
+#: left out).
+CONTROLS: dict[str, type[_Pooled | _Gated | _GatedFull | _Bias | Normalized | Target]] = {
     "pooled": _Pooled,
     "gated": _Gated,
     "gated_full": _GatedFull,
     "bias": _Bias,
+    "normalized": Normalized,
+    "target": Target,
 }
 
 
@@ -174,7 +180,12 @@ class SmoothnessControl(torch.nn.Module):
     eigenspace. The paper's convolutions have no bias, so a control that is no better than this one
     has only helped by the bias it brings.
 
-    All weights start at zero: a new control changes nothing.
+    All their weights start at zero: a new control changes nothing.
+
+    ``normalized`` sets both parts of the features: the rough one to :math:`\gamma` and the smooth
+    one to :math:`\beta` in root mean square, from the start; see
+    :class:`~graphsct.nn.normalized.Normalized`. ``target`` shifts the features so that the output
+    of the activation has exactly the wanted smoothness; see :class:`~graphsct.nn.target.Target`.
 
     Args:
         channels: number of channels :math:`d`
@@ -182,6 +193,7 @@ class SmoothnessControl(torch.nn.Module):
         num_components: number of connected components :math:`m`, needed by ``pooled``
         theta: of :math:`\beta_l`
         layer: which layer :math:`l` this is, from 1
+        options: those of the kind, such as ``beta`` of ``normalized`` and ``target`` of ``target``
 
     Example:
         >>> graph = Graph([[0, 1, 2, 3], [1, 0, 3, 2]])
@@ -198,21 +210,30 @@ class SmoothnessControl(torch.nn.Module):
         num_components: int | None = None,
         theta: float = 0.5,
         layer: int = 1,
+        **options: Any,
     ) -> None:
         super().__init__()
         self.channels = check_size(channels, "channels")
         self.kind = kind
-        make = pick(CONTROLS, kind, "control")
-        self.coefficients = make(channels, num_components, layer_beta(theta, layer))
+        make: Any = pick(CONTROLS, kind, "control")
+        known = [p.name for p in signature(make).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        for name in options.keys() - known:
+            raise ModelError(f"control {kind!r} has no option {name!r}{nearest(name, known)}")
+        self.coefficients = make(channels, num_components, layer_beta(theta, layer), **options)
 
     def reset_parameters(self) -> None:
-        """Set all weights to zero."""
+        """Bring all weights back to their first values."""
         self.coefficients.reset_parameters()
+
+    def before(self, activation: torch.nn.Module) -> None:
+        """Tell a control that depends on it which activation follows."""
+        if hasattr(self.coefficients, "before"):
+            self.coefficients.before(activation)
 
     @property
     def needs_initial(self) -> bool:
         """Whether the initial features are needed."""
-        return self.coefficients.needs_initial
+        return bool(self.coefficients.needs_initial)
 
     @property
     def in_eigenspace(self) -> bool:
@@ -238,8 +259,8 @@ class SmoothnessControl(torch.nn.Module):
         """
         self._check(x, "features")
         if not self.in_eigenspace:
-            row: Tensor = self.coefficients()
-            return row.expand_as(x)
+            term: Tensor = self.coefficients(x, graph)
+            return term.expand_as(x)
         pooled = graph.pool(x)
         if self.needs_initial and pooled_0 is None:
             if x_0 is None:

@@ -6,6 +6,7 @@ PyTorch Geometric they need no ``cached=True``: the graph is the cache.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -115,13 +116,19 @@ class Convolution(torch.nn.Module):
 
 
 def make_control(
-    kind: str | None, channels: int, num_components: int | None, theta: float, layer: int
+    kind: str | None,
+    channels: int,
+    num_components: int | None,
+    theta: float,
+    layer: int,
+    options: Mapping[str, Any] | None,
 ) -> SmoothnessControl | None:
     """The control of a convolution by name, or none."""
     if kind is None:
         return None
+    given = options or {}
     return SmoothnessControl(
-        channels, kind, num_components=num_components, theta=theta, layer=layer
+        channels, kind, num_components=num_components, theta=theta, layer=layer, **given
     )
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
 from graphsct.nn.blueprint import Space
-from graphsct.nn.checks import check_share, check_size
+from graphsct.nn.checks import check_depth, check_share, check_size
 from graphsct.nn.controls import TENTHS
 from graphsct.nn.dropout import drop_edges
 from graphsct.nn.linear import dropout
@@ -63,7 +63,7 @@ class DecoupledModel(Model):
             norm=norm,
             edge_dropout=edge_dropout,
         )
-        self.steps = check_size(num_layers, "num_layers")
+        self.steps = check_depth(num_layers, "num_layers")
 
     @abstractmethod
     def step(self, z: Tensor, z_0: Tensor, graph: Graph) -> Tensor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,6 +35,7 @@ class EnergeticConv(Convolution):
         layer: which layer this is, from 1, for the gated controls
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
         num_components: of the graph, needed by ``pooled``
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class EnergeticConv(Convolution):
         layer: int = 1,
         control: str | None = None,
         num_components: int | None = None,
+        control_options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.channels = check_size(channels, "channels")
@@ -55,7 +59,9 @@ class EnergeticConv(Convolution):
             raise ModelError(f"beta is {beta}, expected at most c_min, which is {c_min}")
         self.c_max = check_positive(c_max, "c_max")
         self.weight = torch.nn.Parameter(torch.empty(channels, channels))
-        self.control = make_control(control, channels, num_components, theta, layer)
+        self.control = make_control(
+            control, channels, num_components, theta, layer, control_options
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -43,6 +43,7 @@ class EnergeticGNN(Model):
         control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
         activation: as in :class:`~graphsct.nn.Model`
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution; defaults to ``dropout``
@@ -76,11 +77,13 @@ class EnergeticGNN(Model):
     @classmethod
     def search_space(cls, control: str | None) -> Space:
         """The bounds of the energy, the ``share`` of ``c_min`` that goes to the initial features,
-        the first offset of SReLU, the only activation without control, and whether dropout also
-        acts before the output layer.
+        the first offset of SReLU, the only activation without control and none for ``target``, and
+        whether dropout also acts before the output layer.
         """
+        own, others = ("srelu",), ("relu", "leaky_relu")
+        activations = {None: own, "target": others}.get(control, own + others)
         return {
-            "activation": ("srelu",) if control is None else ("srelu", "relu", "leaky_relu"),
+            "activation": activations,
             "c_max": (0.5, 1.0, 1.5, 2.0),
             "c_min": tuple(sorted((*TENTHS, 0.11, 0.12, 0.15))),
             "share": (0.25, 0.5, 2 / 3, 0.75, 5 / 6, 1.0),
@@ -122,6 +125,7 @@ class EnergeticGNN(Model):
         penalty_weight: float = 20.0,
         control: str | None = None,
         num_components: int | None = None,
+        control_options: Mapping[str, Any] | None = None,
         activation: str | torch.nn.Module = "srelu",
         dropout: float = 0.0,
         conv_dropout: float | None = None,
@@ -137,6 +141,7 @@ class EnergeticGNN(Model):
                 layer=layer,
                 control=control,
                 num_components=num_components,
+                control_options=control_options,
             )
             for layer in layer_numbers(num_layers, hidden_channels)
         ]

@@ -33,6 +33,7 @@ class GCN(Model):
         control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
         theta: the gated controls' :math:`\theta`
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``normal``,
             ``identity`` or ``orthogonal``
@@ -90,6 +91,7 @@ class GCN(Model):
         *,
         control: str | None = None,
         num_components: int | None = None,
+        control_options: Mapping[str, Any] | None = None,
         theta: float = 0.5,
         init: str = "identity",
         gain: float = 1.0,
@@ -102,6 +104,7 @@ class GCN(Model):
                 bias=False,
                 control=control,
                 num_components=num_components,
+                control_options=control_options,
                 theta=theta,
                 layer=layer,
                 init=init,

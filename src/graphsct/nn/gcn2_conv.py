@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 
 from graphsct.nn.checks import check_share, check_size
@@ -31,6 +34,7 @@ class GCN2Conv(Convolution):
         layer: which layer :math:`l` this is, from 1
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
         num_components: of the graph, needed by ``pooled``
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
         init: how the weight starts: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
     """
 
@@ -43,6 +47,7 @@ class GCN2Conv(Convolution):
         *,
         control: str | None = None,
         num_components: int | None = None,
+        control_options: Mapping[str, Any] | None = None,
         init: str = "glorot",
     ) -> None:
         super().__init__()
@@ -51,7 +56,9 @@ class GCN2Conv(Convolution):
         self.beta = layer_beta(theta, layer)
         self.init = init
         self.weight1 = torch.nn.Parameter(torch.empty(channels, channels))
-        self.control = make_control(control, channels, num_components, theta, layer)
+        self.control = make_control(
+            control, channels, num_components, theta, layer, control_options
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

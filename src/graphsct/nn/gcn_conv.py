@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -31,6 +34,7 @@ class GCNConv(Convolution):
         bias: add :math:`\mathbf b \in \mathbb R^{d'}`
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
         num_components: of the graph, needed by ``pooled``
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
         theta: of the gated controls
         layer: which layer this is, from 1, for the gated controls
         init: how the weight starts: ``glorot``, ``uniform``, ``normal``, ``identity`` or
@@ -49,6 +53,7 @@ class GCNConv(Convolution):
         bias: bool = True,
         control: str | None = None,
         num_components: int | None = None,
+        control_options: Mapping[str, Any] | None = None,
         theta: float = 0.5,
         layer: int = 1,
         init: str = "glorot",
@@ -62,7 +67,9 @@ class GCNConv(Convolution):
             self.gain = gain
         self.lin = Linear(in_channels, out_channels, bias=False)
         self.bias = torch.nn.Parameter(torch.empty(out_channels)) if bias else None
-        self.control = make_control(control, out_channels, num_components, theta, layer)
+        self.control = make_control(
+            control, out_channels, num_components, theta, layer, control_options
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

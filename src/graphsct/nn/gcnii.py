@@ -34,6 +34,7 @@ class GCNII(Model):
         control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
+        control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
         dropout: rate, before the two linear layers
         conv_dropout: rate, before every convolution; defaults to ``dropout``
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
@@ -84,6 +85,7 @@ class GCNII(Model):
         theta: float = 0.5,
         control: str | None = None,
         num_components: int | None = None,
+        control_options: Mapping[str, Any] | None = None,
         dropout: float = 0.0,
         conv_dropout: float | None = None,
         init: str = "uniform",
@@ -97,6 +99,7 @@ class GCNII(Model):
                 layer,
                 control=control,
                 num_components=num_components,
+                control_options=control_options,
                 init=init,
             )
             for layer in layer_numbers(num_layers, hidden_channels)

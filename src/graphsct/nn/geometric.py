@@ -19,9 +19,10 @@ from graphsct.nn.blueprint import (
     ForeignModel,
     Space,
     call_constructor,
+    num_inputs,
     num_outputs,
 )
-from graphsct.nn.checks import check_size
+from graphsct.nn.checks import check_depth, check_size
 from graphsct.nn.control_model import THETA, add_control_for
 from graphsct.nn.readout import GraphScores
 
@@ -107,16 +108,17 @@ class GeometricModel(ForeignModel):
 
         width, given = check_size(hidden, "hidden"), dict(options)
         theta, readout = given.pop("theta", THETA), given.pop("readout", None)
+        control_options = given.pop("control_options", None)
         if "activation" in given:
             if "act" in given:
                 raise ModelError(f"act and activation are one option of {self.name}: choose one")
             given["act"] = make_activation(given.pop("activation"), width)
         if self.kind == "PNA":
             given = _of_pna(data) | given
-        sizes = data.num_features, width, check_size(depth, "depth"), num_outputs(data)
+        sizes = num_inputs(data), width, check_depth(depth, "depth"), num_outputs(data)
         model = call_constructor(getattr(pyg, self.kind), self.name, *sizes, **given)
         last = given.get("jk") is None  # with it, a linear layer follows
-        model = add_control_for(data, model, control, theta, last=last)
+        model = add_control_for(data, model, control, theta, control_options, last=last)
         return model if readout is None else GraphScores(model, readout)
 
 
@@ -127,7 +129,7 @@ def _options(kind: str) -> tuple[str, ...]:
     classes = getattr(pyg, kind), getattr(pyg, CONVOLUTIONS[kind])
     signatures = [inspect.signature(made.__init__).parameters.values() for made in classes]
     names = [p.name for taken in signatures for p in taken if p.kind is not p.VAR_KEYWORD]
-    more = (*_MORE.get(kind, ()), "activation", "readout", "control", "theta")
+    more = (*_MORE.get(kind, ()), "activation", "readout", "control", "theta", "control_options")
     return tuple(name for name in dict.fromkeys((*names, *more)) if name not in _GIVEN)
 
 

@@ -16,10 +16,10 @@ from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph, graph_of
 from graphsct.names import nearest, pick
 from graphsct.nn.activations import SReLU, make_activation
-from graphsct.nn.blueprint import DEFAULTS, MODELS, Space, call_constructor, num_outputs
-from graphsct.nn.checks import check_rate, check_size
+from graphsct.nn.blueprint import DEFAULTS, MODELS, Space, call_constructor, num_inputs, num_outputs
+from graphsct.nn.checks import check_depth, check_rate, check_size
 from graphsct.nn.connections import make_connections
-from graphsct.nn.controls import CONTROLS
+from graphsct.nn.controls import CONTROLS, SmoothnessControl
 from graphsct.nn.dropout import Kind, drop_edges
 from graphsct.nn.drops import drop_messages, drop_nodes
 from graphsct.nn.feature_losses import add_feature_loss
@@ -160,7 +160,7 @@ class Model(torch.nn.Module):
             if pick(CONTROLS, control, "control").needs_components:
                 given["num_components"] = graph_of(data).num_components
         make: Any = cls
-        sizes = data.num_features, hidden, num_outputs(data), depth
+        sizes = num_inputs(data), hidden, num_outputs(data), depth
         model: torch.nn.Module = call_constructor(make, cls.__name__, *sizes, **given)
         return model
 
@@ -228,6 +228,10 @@ class Model(torch.nn.Module):
         )
         if isinstance(self.activations[0], SReLU):  # the energetic network shifts after convolving
             self.activations[0] = torch.nn.ReLU()
+        for conv, module in zip(self.convs, self.activations[1:], strict=True):
+            control = getattr(conv, "control", None)
+            if isinstance(control, SmoothnessControl):
+                control.before(module)
         for name, weight in (("dirichlet_loss", dirichlet_loss), ("rank_loss", rank_loss)):
             if weight != 0:
                 add_feature_loss(self, self.convs, name, weight)
@@ -366,7 +370,7 @@ class Model(torch.nn.Module):
 def layer_numbers(num_layers: Any, hidden_channels: Any) -> range:
     """The numbers of the layers, from 1."""
     check_size(hidden_channels, "hidden_channels")
-    return range(1, check_size(num_layers, "num_layers") + 1)
+    return range(1, check_depth(num_layers, "num_layers") + 1)
 
 
 M = TypeVar("M", bound=type[Model])

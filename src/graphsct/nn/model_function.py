@@ -11,7 +11,14 @@ from typing import Any
 import torch
 
 from graphsct.errors import ModelError
-from graphsct.nn.blueprint import DEFAULTS, ForeignModel, Space, call_constructor, num_outputs
+from graphsct.nn.blueprint import (
+    DEFAULTS,
+    ForeignModel,
+    Space,
+    call_constructor,
+    num_inputs,
+    num_outputs,
+)
 from graphsct.nn.control_model import THETA, add_control_for
 
 __all__ = ["ModelFunction", "depth_argument"]
@@ -23,7 +30,7 @@ _SYNONYMS = {
     "dropout": ("dropout",),
 }
 # Settings of the control, which a function may take itself.
-_OF_CONTROL = ("control", "theta")
+_OF_CONTROL = ("control", "theta", "control_options")
 
 
 @dataclass
@@ -115,9 +122,10 @@ class ModelFunction(ForeignModel):
     ) -> torch.nn.Module:
         """A new model for some data; see :class:`~graphsct.nn.blueprint.Blueprint`."""
         given = self._with_sizes(options, {"depth": depth, "hidden": hidden})
-        theta = given.get("theta", THETA)
-        if "theta" not in self._parameters:
-            given.pop("theta", None)
+        theta, control_options = given.get("theta", THETA), given.get("control_options")
+        for name in ("theta", "control_options"):
+            if name not in self._parameters:
+                given.pop(name, None)
         if "control" in self._parameters:
             given["control"], control = control, None
         given |= self._of_data(data, given)
@@ -131,7 +139,7 @@ class ModelFunction(ForeignModel):
             raise ModelError(
                 f"{self.name} returned a {type(model).__name__}, expected a torch.nn.Module"
             )
-        return add_control_for(data, model, control, theta, last=True)
+        return add_control_for(data, model, control, theta, control_options, last=True)
 
     def _with_sizes(
         self, options: Mapping[str, Any], sizes: Mapping[str, int | None]
@@ -163,7 +171,7 @@ class ModelFunction(ForeignModel):
                 f"{self.name} takes {', '.join(required)}; expected (data) or (in_channels, "
                 "out_channels); give all others a default"
             )
-        return dict(zip(required, (data.num_features, num_outputs(data)), strict=True))
+        return dict(zip(required, (num_inputs(data), num_outputs(data)), strict=True))
 
 
 def depth_argument(build: Callable[..., Any]) -> str | None:

@@ -97,6 +97,7 @@ def add_control(
     theta: float = 0.5,
     layer: int = 1,
     initial: Initial | None = None,
+    **options: Any,
 ) -> ControlledConv:
     r"""Give smoothness control to a convolution of PyTorch Geometric.
 
@@ -110,6 +111,7 @@ def add_control(
         theta: of the gated controls
         layer: which layer this is, from 1, for the gated controls
         initial: gives the initial features when a call does not
+        options: those of the control, such as ``mix`` of ``normalized``
 
     Example:
         >>> from torch_geometric.nn import GATConv
@@ -124,7 +126,7 @@ def add_control(
             f"{type(conv).__name__} does not say how wide its output is: pass channels="
         )
     made = SmoothnessControl(
-        width, control, num_components=num_components, theta=theta, layer=layer
+        width, control, num_components=num_components, theta=theta, layer=layer, **options
     )
     return ControlledConv(conv, made, initial)
 

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from graphsct.errors import ExperimentError
+from graphsct.extras import stored_results
 from graphsct.files import write_json
 from graphsct.paper.origin import Allowed, Origin
 from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.scored_run import ScoredRun
 
-__all__ = ["DEEP", "PACKAGED", "Cell", "CellSettings", "Key", "Result", "Stored"]
-
-#: The cells that come with graphsct.
-PACKAGED = Path(__file__).with_name("cells")
+__all__ = ["DEEP", "Cell", "CellSettings", "Key", "Result", "Stored"]
 
 #: From this depth on the rule that selects the epoch decides the result, so both are reported.
 DEEP = 16
@@ -69,6 +67,8 @@ class CellSettings(Record, leave_out=("train.seed",), error=ExperimentError):
     @property
     def rules(self) -> tuple[str, ...]:
         """The rules that select the epoch; results are compared by the first."""
+        if self.train.select == "val_loss":
+            return ("val_loss", "val_score")
         return ("val_score", "val_loss") if (self.model.depth or 0) >= DEEP else ("val_score",)
 
 
@@ -78,14 +78,12 @@ class Stored(Record, flat=("key",), error=ExperimentError):
 
     Args:
         key: key of the cell
-        settings: settings of all its runs
     """
 
     subfolder: ClassVar[str] = ""
     kind: ClassVar[str] = "cell"
 
     key: Key
-    settings: CellSettings
 
     @classmethod
     def path(cls, folder: Path, key: Key) -> Path:
@@ -113,12 +111,13 @@ class Stored(Record, flat=("key",), error=ExperimentError):
 
     @classmethod
     def read_all(
-        cls, folder: Path = PACKAGED, keys: Iterable[Key] | None = None
+        cls, folder: Path | None = None, keys: Iterable[Key] | None = None
     ) -> dict[Key, Self]:
         """All results in a folder of cells by their keys; only those of ``keys`` if given.
 
-        A missing folder has none.
+        Without a folder they are the stored results. A missing folder has none.
         """
+        folder = folder or stored_results("paper")
         # A killed process may leave files whose names begin with a dot.
         paths = sorted((folder / cls.subfolder).glob("[!.]*.json"))
         if keys is not None:
@@ -151,6 +150,7 @@ class Cell(Stored):
         versions: versions of the software
     """
 
+    settings: CellSettings
     found: Origin | None = None
     results: tuple[Result, ...] = ()
     command: str = ""

@@ -10,12 +10,12 @@ with replacement: the numbers that come out are those that the protocol could ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from graphsct.paper.cell import Key
+from graphsct.paper.cell import Stored
 from graphsct.records import Record
 
 __all__ = ["TRIALS", "Printed", "Replay", "ReplayTrial", "expected_best"]
@@ -55,24 +55,46 @@ class Printed(NamedTuple):
     low: float
     high: float
 
-    def has(self, value: float) -> bool:
-        """Whether a number lies between the quantiles."""
-        return self.low <= value <= self.high
+    @classmethod
+    def of(cls, draws: np.ndarray) -> Printed:
+        """Mean and quantiles of the numbers of many replays."""
+        low, high = np.quantile(draws, [0.05, 0.95])
+        return cls(float(draws.mean()), float(low), float(high))
+
+    def place(self, value: float) -> str:
+        """Where a number lies: ``inside`` the quantiles, ``above`` or ``below``."""
+        if value > self.high:
+            return "above"
+        return "below" if value < self.low else "inside"
 
 
 @dataclass(frozen=True)
-class Replay(Record):
+class Replay(Stored):
     """The trials of a cell.
 
     Args:
         key: key of the cell
         trials: those that did not diverge
+        diverged: how many did
         command: command that draws and trains them
     """
 
-    key: Key
-    trials: tuple[ReplayTrial, ...]
+    subfolder = "replays"
+    kind = "replay"
+
+    trials: tuple[ReplayTrial, ...] = ()
+    diverged: int = 0
     command: str = ""
+
+    @property
+    def drawn(self) -> int:
+        """How many trials were drawn."""
+        return len(self.trials) + self.diverged
+
+    def with_activation(self, name: str | None) -> Replay:
+        """Keep the trials with an activation, all of them if it is ``None``."""
+        own = (trial for trial in self.trials if name in (None, trial.activation))
+        return replace(self, trials=tuple(own))
 
     def printed(self, *, better: bool = False, trials: int = TRIALS) -> Printed:
         """What the protocol prints.
@@ -82,13 +104,16 @@ class Replay(Record):
                 paper's table by depth does
             trials: number of trials
         """
+        return Printed.of(self.draws(better=better, trials=trials))
+
+    def draws(self, *, better: bool = False, trials: int = TRIALS) -> np.ndarray:
+        """The numbers of many replays."""
         random = np.random.default_rng(0)
         names = sorted({trial.activation for trial in self.trials})
         groups = [[t for t in self.trials if t.activation == name] for name in names]
         parts = groups if better else [list(self.trials)]
-        tests = np.stack([_tests(part, trials, random) for part in parts]).max(axis=0)
-        low, high = np.quantile(tests, [0.05, 0.95])
-        return Printed(float(tests.mean()), float(low), float(high))
+        tests: np.ndarray = np.stack([_tests(part, trials, random) for part in parts]).max(axis=0)
+        return tests
 
 
 def _tests(trials: Sequence[ReplayTrial], number: int, random: np.random.Generator) -> np.ndarray:

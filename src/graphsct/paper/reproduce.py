@@ -12,14 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from graphsct.errors import ExperimentError
+from graphsct.files import sweep
 from graphsct.paper.cell import Cell, CellSettings, Key, Result
 from graphsct.paper.keys import borrow
 from graphsct.paper.origin import Allowed, Origin
 from graphsct.paper.workplace import CellOutcome, clear_runs, each_cell, runs_folder, train_runs
 from graphsct.search.task import Task
+from graphsct.training.config import ModelConfig
+from graphsct.training.folder import seed_folder
 from graphsct.training.run import versions
-from graphsct.training.seeds import build_seeds, seed_folder, split_of
+from graphsct.training.seeds import build_seeds, split_of
 
 __all__ = ["Budget", "Effort", "Loader", "command", "is_done", "run_cells"]
 
@@ -98,6 +103,7 @@ def run_cells(
     out: Path,
     work: Path,
     table: str,
+    same_start: bool = False,
     progress: bool = True,
 ) -> Iterator[CellOutcome[Cell]]:
     """Run cells one by one; one that fails does not stop the others.
@@ -113,16 +119,19 @@ def run_cells(
         out: folder for the cells; finished ones in it are not run again
         work: folder for searches and runs in progress
         table: name of the table, for the command that is stored with each cell
+        same_start: start models with control from the weights of their base
         progress: show the progress, if standard error is a terminal
     """
 
     def make(key: Key, place: Path) -> Cell:
+        sweep(out, [Cell.path(out, key).name])
         there = Cell.read_all(out, [key]).get(key)
         if there is not None and is_done(there, budget):
             return there
         done = Cell.read_all(out)
         start = there or _known(key, budget, known, done)
-        cell = _run(key, start, budget, load, place, progress, _other_depths(key, done))
+        near = _other_depths(key, done)
+        cell = _run(key, start, budget, load, place, progress, near, same_start)
         cell = replace(cell, command=_command(table, key, budget))
         cell.write(out)
         clear_runs(place)
@@ -163,6 +172,7 @@ def _run(
     work: Path,
     progress: bool,
     near: Sequence[Cell],
+    same_start: bool,
 ) -> Cell:
     if cell is None or not _searched(cell, budget):
         settings, found = _search(key, load, budget, work, progress, near)
@@ -175,22 +185,38 @@ def _run(
     wanted = [(rule, seed) for rule in cell.settings.rules for seed in range(budget.seeds)]
     missing = [each for each in wanted if each not in results]
     if missing:
-        made = _train(cell, data, missing, runs_folder(work, cell.settings), progress)
+        build = partial(
+            _on_its_base if same_start else ModelConfig.build, cell.settings.model, data
+        )
+        made = _train(cell, data, build, missing, runs_folder(work, cell.settings), progress)
         results |= {(run.select, run.seed): run for run in made}
     first = cell.settings.rules[0]
     in_order = sorted(results.values(), key=lambda run: (run.select != first, run.seed))
     return replace(cell, results=tuple(in_order), versions=versions())
 
 
+def _on_its_base(config: ModelConfig, data: Any) -> torch.nn.Module:
+    """A model whose weights outside its control are those of its base with the same seed."""
+    base = replace(config, control=None).build(data)
+    model = config.build(data)
+    model.load_state_dict(base.state_dict(), strict=False)
+    return model
+
+
 def _train(
-    cell: Cell, data: Any, missing: Sequence[tuple[str, int]], folder: Path, progress: bool
+    cell: Cell,
+    data: Any,
+    build: Callable[[], torch.nn.Module],
+    missing: Sequence[tuple[str, int]],
+    folder: Path,
+    progress: bool,
 ) -> list[Result]:
     """The results of some rules and seeds; a seed is trained once for all rules."""
     settings = cell.settings
     splits = [split_of(data, seed) for _, seed in missing]
     runs = train_runs(
         cell.key,
-        build_seeds(partial(settings.model.build, data), [seed for _, seed in missing]),
+        build_seeds(build, [seed for _, seed in missing]),
         data,
         [replace(settings.train, select=rule, seed=seed) for rule, seed in missing],
         splits,

@@ -19,9 +19,10 @@ from graphsct.paper.workplace import CellOutcome, clear_runs, each_cell, runs_fo
 from graphsct.records import Record
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData
+from graphsct.training.folder import seed_folder
 from graphsct.training.run import versions
 from graphsct.training.seeding import seeded
-from graphsct.training.seeds import seed_folder, split_of
+from graphsct.training.seeds import split_of
 
 __all__ = ["BestEpochs", "Term", "TermRun", "measure_terms"]
 
@@ -65,6 +66,7 @@ class Term(Stored):
     subfolder = "terms"
     kind = "term"
 
+    settings: CellSettings
     runs: tuple[TermRun, ...] = ()
     command: str = ""
     versions: dict[str, Any] | None = None

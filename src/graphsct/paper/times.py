@@ -9,7 +9,7 @@ from typing import Any
 
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
-from graphsct.paper.cell import PACKAGED, Cell, Key
+from graphsct.paper.cell import Cell, Key
 from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell, PaperTable
 from graphsct.paper.reproduce import Loader, command
@@ -110,7 +110,7 @@ def _find(rows: Sequence[EpochTime], case: Case | None, control: str | None) -> 
     return next((row for row in rows if (row.case, row.control) == (case, control)), None)
 
 
-def read_times(table: PaperTable, folder: Path = PACKAGED) -> list[EpochTime]:
+def read_times(table: PaperTable, folder: Path) -> list[EpochTime]:
     """The measured rows, none if nothing was measured."""
     path = _path(table, folder)
     if not path.is_file():

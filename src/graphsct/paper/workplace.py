@@ -15,8 +15,8 @@ from filelock import FileLock, Timeout
 
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.paper.cell import CellSettings, Key, Stored
-from graphsct.training.checkpoint import saving
 from graphsct.training.config import TrainConfig
+from graphsct.training.disk import saving
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress

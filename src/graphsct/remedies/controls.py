@@ -11,7 +11,6 @@ from graphsct.errors import ModelError
 from graphsct.graph.cache import graph_of
 from graphsct.names import pick
 from graphsct.nn import CONTROLS, SmoothnessControl, control_convolutions
-from graphsct.nn.control_model import THETA
 from graphsct.nn.model import Model
 from graphsct.nn.wrap import ControlledConv
 from graphsct.remedies.convolutions import outputs_of
@@ -20,7 +19,10 @@ from graphsct.remedies.remedy import Number, Remedy
 __all__ = ["CONTROLLED"]
 
 
-def _control(model: torch.nn.Module, data: Any, theta: float | None, *, control: str) -> None:
+def _control(
+    model: torch.nn.Module, data: Any, value: float | None, *, control: str, option: str = ""
+) -> None:
+    """Give a model a control, with a value for one of its options."""
     components = None
     if pick(CONTROLS, control, "control").needs_components:
         if data is None:
@@ -28,10 +30,16 @@ def _control(model: torch.nn.Module, data: Any, theta: float | None, *, control:
                 f"control {control!r} has one weight for each component of the graph: pass data=..."
             )
         components = graph_of(data).num_components
-    more: dict[str, Any] = {"num_components": components, "theta": theta or THETA}
+    options: dict[str, Any] = {option: value} if option else {}
     if not isinstance(model, Model):
         weight = next(model.parameters())
-        control_convolutions(model, control, num_outputs=outputs_of(model, data), **more)
+        control_convolutions(
+            model,
+            control,
+            num_components=components,
+            num_outputs=outputs_of(model, data),
+            control_options=options,
+        )
         for part in model.modules():
             if isinstance(part, ControlledConv):
                 part.control.to(weight)
@@ -39,11 +47,15 @@ def _control(model: torch.nn.Module, data: Any, theta: float | None, *, control:
     if not model.num_layers or not all(hasattr(conv, "control") for conv in model.convs):
         raise ModelError(f"{model.title} has no convolutions that take a control")
     for layer, conv in enumerate(model.convs, 1):
-        made = SmoothnessControl(model.hidden_channels, control, layer=layer, **more)
+        made = SmoothnessControl(
+            model.hidden_channels, control, num_components=components, layer=layer, **options
+        )
+        made.before(model.activations[layer])
         setattr(conv, "control", made.to(model.output.weight))  # noqa: B010, a Module to mypy
 
 
 _SCT = ("Wang et al., 2024", "https://arxiv.org/abs/2410.14604")
+_OURS = ("graphsct, 2026", "https://arxiv.org/abs/2410.14604")
 
 CONTROLLED = (
     Remedy(
@@ -65,7 +77,7 @@ CONTROLLED = (
         'GCN(..., control="gated", theta=0.5)',
         {"control": "gated"},
         Number("theta", (0.5, 0.1)),
-        change=partial(_control, control="gated"),
+        change=partial(_control, control="gated", option="theta"),
     ),
     Remedy(
         "bias",
@@ -76,5 +88,28 @@ CONTROLLED = (
         'GCN(..., control="bias")',
         {"control": "bias"},
         change=partial(_control, control="bias"),
+    ),
+    Remedy(
+        "normalized",
+        "normalised rough part",
+        "controls",
+        *_OURS,
+        "The sizes of the rough and the smooth part are weights, so depth cannot change them.",
+        'GCN(..., control="normalized")',
+        {"control": "normalized"},
+        Number("control_options.beta", (0.5, 1.0)),
+        change=partial(_control, control="normalized", option="beta"),
+    ),
+    Remedy(
+        "target",
+        "wanted smoothness",
+        "controls",
+        *_OURS,
+        "Every channel of every layer has exactly the wanted smoothness and the size of its input.",
+        'GCN(..., control="target", control_options={"target": 0.8})',
+        {"control": "target"},
+        Number("control_options.target", (0.8, 0.5)),
+        change=partial(_control, control="target", option="target"),
+        bases=("gcn", "gcnii"),  # the range of EGNN's activation is not known
     ),
 )

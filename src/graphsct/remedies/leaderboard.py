@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from filelock import FileLock, Timeout
 
 from graphsct.errors import DivergedError, ExperimentError, ModelError
+from graphsct.files import sweep
 from graphsct.nn.blueprint import get_model
 from graphsct.nn.model_file import is_model
 from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, TriedSetting
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
 
 __all__ = ["Inspect", "compare_remedies", "fits"]
+
+_LOG = logging.getLogger(__name__)
 
 #: ``inspect(model, data)`` looks into a trained model, as :func:`graphsct.diagnose` does.
 Inspect = Callable[[torch.nn.Module, Any], "Diagnosis"]
@@ -65,12 +71,13 @@ def compare_remedies(
     seeds: int = 10,
     epochs: int = EPOCHS,
     inspect: Inspect | None = None,
-    say: Callable[[str], object] = print,
+    say: Callable[[str], object] = _LOG.info,
 ) -> list[BoardCell]:
     """Run cells of the leaderboard, by the rules of :mod:`graphsct.remedies.budget`.
 
     Each cell is written when it is finished. Finished cells are read instead of run; Ctrl-C keeps
-    them. A remedy that does not fit at some depth is left out there.
+    them. Several processes may share a folder: each cell is run by one of them. A remedy that does
+    not fit at some depth is left out there.
 
     Args:
         data: as for :func:`~graphsct.fit`
@@ -84,7 +91,7 @@ def compare_remedies(
         epochs: the most epochs of a run
         inspect: looks into the model of the first seed, such as :func:`graphsct.diagnose`; without
             it no layer is measured
-        say: told about each cell
+        say: told about each cell; logs it by default
 
     Raises:
         KeyboardInterrupt: after Ctrl-C
@@ -94,22 +101,44 @@ def compare_remedies(
         raise ExperimentError(
             f"{', '.join(unfit)}: not for {model}, or the same as no remedy; leave it out"
         )
-    found = []
-    for depth in depths:
-        for remedy in remedies:
-            key = BoardKey(name, model, depth, remedy.name)
-            cell = _read(folder, key, seeds, epochs)
-            if cell is None:
-                try:
-                    cell = _Training(data, remedy, key, seeds, epochs, inspect).cell()
-                except ModelError as error:
-                    if remedy.name == "none":
-                        raise
-                    say(f"{key.remedy}, {depth} layers: left out, {error}")
-                    continue
-                say(f"{_outcome(cell)} -> {cell.write(folder)}")
-            found.append(cell)
-    return found
+    wanted = {
+        BoardKey(name, model, depth, remedy.name): remedy for depth in depths for remedy in remedies
+    }
+    found: dict[BoardKey, BoardCell | None] = {}
+    for wait in (False, True):  # first the cells that no other process is running
+        for key, remedy in wanted.items():
+            if key in found:
+                continue
+            try:
+                with _alone(folder, key, wait):
+                    training = _Training(data, remedy, key, seeds, epochs, inspect)
+                    found[key] = _read(folder, key, seeds, epochs) or _run(training, folder, say)
+            except Timeout:
+                continue
+    return [cell for cell in map(found.get, wanted) if cell is not None]
+
+
+@contextmanager
+def _alone(folder: Path, key: BoardKey, wait: bool) -> Iterator[None]:
+    """Keep other processes away from a cell, and sweep what killed ones left of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f".{key.name}.lock", timeout=-1 if wait else 0):
+        sweep(folder, [f"{key.name}.json"])
+        yield
+
+
+def _run(training: _Training, folder: Path, say: Callable[[str], object]) -> BoardCell | None:
+    """Run a cell and write it, or return ``None`` if its remedy does not fit at its depth."""
+    key = training.key
+    try:
+        cell = training.cell()
+    except ModelError as error:
+        if key.remedy == "none":
+            raise
+        say(f"{key.remedy}, {key.depth} layers: left out, {error}")
+        return None
+    say(f"{_outcome(cell)} -> {cell.write(folder)}")
+    return cell
 
 
 def _read(folder: Path, key: BoardKey, seeds: int, epochs: int) -> BoardCell | None:

@@ -1,4 +1,4 @@
-"""The cells that come with graphsct: one compressed file per data set and model."""
+"""The stored cells of the leaderboard: one compressed file per data set and model."""
 
 from __future__ import annotations
 
@@ -9,33 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.errors import ExperimentError
+from graphsct.extras import stored_results
 from graphsct.files import replacing
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.standings import boards
 
-__all__ = ["PACKAGED", "pack", "read_packed"]
-
-#: The cells that come with graphsct.
-PACKAGED = Path(__file__).with_name("cells")
+__all__ = ["pack", "read_packed"]
 
 _SUFFIX = ".jsonl.gz"
 _DIGITS = 3
 _SCORES = ("test_score", "val_score")  # with one digit more: a hundredth of a point
 
 
-def pack(cells: Sequence[BoardCell], folder: Path = PACKAGED) -> list[Path]:
+def pack(cells: Sequence[BoardCell], folder: Path | None = None) -> list[Path]:
     """Write cells, one per line, with scores of four digits and all other numbers of three.
 
     The same cells give the same bytes.
 
     Args:
         cells: the cells
-        folder: folder of the files; those of other data sets and models stay
+        folder: folder of the files, that of the stored results by default; files of other data
+            sets and models stay
 
     Returns:
         The files, one per data set and model
     """
-    written = []
+    folder, written = folder or stored_results("remedies"), []
     for own in boards(cells).values():
         path = folder / f"{own[0].key.board}{_SUFFIX}"
         ordered = sorted(own, key=lambda cell: (cell.key.depth, cell.key.remedy))
@@ -47,8 +46,9 @@ def pack(cells: Sequence[BoardCell], folder: Path = PACKAGED) -> list[Path]:
     return written
 
 
-def read_packed(folder: Path = PACKAGED) -> list[BoardCell]:
-    """All cells that :func:`pack` wrote into a folder."""
+def read_packed(folder: Path | None = None) -> list[BoardCell]:
+    """All cells that :func:`pack` wrote into a folder, or all stored ones."""
+    folder = folder or stored_results("remedies")
     return [cell for path in sorted(folder.glob(f"[!.]*{_SUFFIX}")) for cell in _read(path)]
 
 

@@ -218,7 +218,7 @@ def _with_settings(model: ModelConfig, wanted: Mapping[str, Any]) -> ModelConfig
         takes = MODELS[own["model"]].takes
         kept = {k: v for k, v in kept.items() if k in _SHARED and takes(k)}
     before = dict(kept.pop("options", {}))
-    for name in ("norm", "residual"):  # another one has options of its own
+    for name in ("norm", "residual", "control"):  # another one has options of its own
         if name in wanted:
             before.pop(f"{name}_options", None)
     return ModelConfig(**{**kept, **own}, options={**before, **options})

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from graphsct.errors import TrainingError
 from graphsct.extras import require
 
-__all__ = ["Database"]
+__all__ = ["Database", "without_secrets"]
 
 
 class Database:
@@ -34,7 +34,7 @@ class Database:
         self._url = _check_url(url)
         self.name = name
         self.worker = uuid.uuid4().hex
-        self.place = f"study {name!r} in {self._url.render_as_string()}"
+        self.place = f"study {name!r} in {without_secrets(self._url)}"
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
@@ -89,6 +89,17 @@ class Database:
             f"{what} {self.place}: {' '.join(cause.split())}. The results are kept: run the search "
             "again when the database is available to resume it"
         )
+
+
+def without_secrets(url: URL) -> str:
+    """The address for people: a password is hidden, and of the parameters only the host is shown.
+
+    Example:
+        >>> without_secrets(make_url("postgresql://me:secret@/mine?host=here&password=secret"))
+        'postgresql://me:***@/mine?host=here'
+    """
+    shown = {name: url.query[name] for name in ("host", "port") if name in url.query}
+    return url.set(query=shown).render_as_string()
 
 
 def _check_url(url: str) -> URL:

@@ -11,11 +11,14 @@ from filelock import FileLock, Timeout
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
 
 from graphsct.errors import TrainingError
-from graphsct.training.checkpoint import saving
+from graphsct.files import parse_json, sweep
+from graphsct.python_file import explain
+from graphsct.training.disk import saving
 
 __all__ = ["JOURNAL", "Journal"]
 
 JOURNAL = "journal.jsonl"
+_RESULTS = ("trials.jsonl", "best.json", "search.*")
 
 
 class Journal:
@@ -39,12 +42,21 @@ class Journal:
         with saving(self.folder):
             self._check()
             self._workers.mkdir(parents=True, exist_ok=True)
-            self._presence.acquire()
+            with self.lock:
+                self._presence.acquire()
+                self._sweep()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._presence.release()
         (self._workers / self.worker).unlink(missing_ok=True)
+
+    def _sweep(self) -> None:
+        """Delete what killed processes left; results only while no other process writes them."""
+        names = [path.name for path in self._workers.iterdir()]
+        present = [name for name in names if not self.is_gone(name)]
+        if present == [self.worker]:
+            sweep(self.folder, _RESULTS)
 
     def _check(self) -> None:
         """Raise an error for a folder with other files."""
@@ -56,9 +68,27 @@ class Journal:
             )
 
     def open(self) -> JournalStorage:
-        """The storage for Optuna."""
-        path = str(self.folder / JOURNAL)
-        return JournalStorage(JournalFileBackend(path, _SystemLock(path)))
+        """The storage for Optuna, which reads all entries, or an error that names a damaged one."""
+        path = str(self.place)
+        try:
+            return JournalStorage(JournalFileBackend(path, _SystemLock(path)))
+        except OSError:
+            raise
+        except Exception as error:  # whatever reading a damaged entry may raise
+            raise TrainingError(
+                f"{path}{self._damaged_line()} is damaged: {explain(error)}; put a copy of the "
+                "file in its place, or choose another folder: storage=..."
+            ) from error
+
+    def _damaged_line(self) -> str:
+        """The first line that is not an entry, if there is one."""
+        with self.place.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    dict(parse_json(line.decode()))
+                except (TypeError, ValueError):
+                    return f", line {number},"
+        return ""
 
     def is_gone(self, worker: str | None) -> bool:
         """Whether the process with that name has ended, for any reason."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,14 +14,15 @@ from graphsct.datasets.open_data import open_data, short_name
 from graphsct.files import write_json, write_jsonl
 from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
+from graphsct.search.deadline import Deadline
 from graphsct.search.finals import hold_finals
 from graphsct.search.progress import SearchProgress
 from graphsct.search.space import chosen_in
 from graphsct.search.task import Found, Task
 from graphsct.search.worker import Plan, work
-from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.device import find_device
+from graphsct.training.disk import saving
 from graphsct.training.interrupt import interruptible
 from graphsct.training.run import versions
 
@@ -67,7 +67,7 @@ def search(
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under
             the name of the folder, which then gets only the result
         root: folder with the raw files of data sets
-        progress: show it on standard error; a line per minute if that is not a terminal
+        progress: show it on standard error; if that is not a terminal, log a line per minute
         epochs: maximum number of epochs of each run
         patience: a run stops this many epochs after its best one
         seconds: start no further trial after this time
@@ -104,7 +104,7 @@ def search(
             runs=max(2, len(blind.views)) if runs is None else runs,
             epochs=epochs,
             patience=patience,
-            until=None if seconds is None else time.time() + seconds,
+            until=None if seconds is None else Deadline(seconds),
             folder=None if storage is None else Path(storage).absolute(),
             first=tuple(chosen_in(task, *settings) for settings in first),
             finalists=finalists,
@@ -126,7 +126,10 @@ def search(
 
             run_cluster(plan, blind, workers, stop, lambda: bar(study), address=ray)
         hold_finals(plan, study, blind, stop, bar)
-        found = plan.found(study, interrupted=stop())
+        interrupted = stop()
+        if interrupted and study.best_score() is None:
+            raise KeyboardInterrupt  # there is no result yet
+        found = plan.found(study, interrupted=interrupted)
         if storage is not None:
             _write(study, found, Path(storage))
     return found

@@ -6,12 +6,14 @@ import multiprocessing
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
+from multiprocessing.connection import Connection
 from typing import Any
 
 import torch
 
-from graphsct.errors import TrainingError
+from graphsct.errors import GraphsctError, TrainingError
+from graphsct.safe_path import safe_path
 from graphsct.search.blind import BlindData
 from graphsct.search.worker import Plan, work
 
@@ -21,6 +23,7 @@ __all__ = ["run_pool"]
 _ACCIDENTS = 3
 
 
+@safe_path()
 def run_pool(
     plan: Plan, data: BlindData, workers: int, stop: Callable[[], bool], show: Callable[[], None]
 ) -> None:
@@ -39,23 +42,29 @@ def run_pool(
 
     content = data.to_bytes()
 
-    def begin() -> Any:
-        arguments = (plan, content, threads, asked)
+    def begin() -> tuple[Any, Connection]:
+        listen, said = context.Pipe(duplex=False)
+        arguments = (plan, content, threads, asked, said)
         process = context.Process(target=_work, args=arguments, daemon=True)
         process.start()
-        return process
+        said.close()
+        return process, listen
 
     going = [begin() for _ in range(workers)]
     accidents = 0
     while going:
-        going[0].join(0.5)
+        going[0][0].join(0.5)
         show()
         if stop():
             asked.set()
-        ended = [process for process in going if process.exitcode is not None]
-        going = [process for process in going if process.exitcode is None]
-        for process in ended:
+        ended = [each for each in going if each[0].exitcode is not None]
+        going = [each for each in going if each[0].exitcode is None]
+        for process, listen in ended:
             if process.exitcode and not stop():
+                reason = _last_words(listen)
+                if reason is not None:
+                    asked.set()
+                    raise reason
                 accidents += 1
                 if accidents > _ACCIDENTS:
                     asked.set()
@@ -67,6 +76,15 @@ def run_pool(
                 going.append(begin())
 
 
+def _last_words(listen: Connection) -> GraphsctError | None:
+    """The error of ours that ended a process; one that was killed has said nothing."""
+    with suppress(EOFError):
+        if listen.poll():
+            error: GraphsctError = listen.recv()
+            return error
+    return None
+
+
 def _context() -> Any:
     """Children of a server that has imported everything, if the system has one: they start fast."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
@@ -76,7 +94,7 @@ def _context() -> Any:
     return context
 
 
-def _work(plan: Plan, content: bytes, threads: int, asked: Any) -> None:
+def _work(plan: Plan, content: bytes, threads: int, asked: Any, said: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     torch.set_num_threads(threads)
     parent = multiprocessing.parent_process()
@@ -85,6 +103,11 @@ def _work(plan: Plan, content: bytes, threads: int, asked: Any) -> None:
         return asked.is_set() or parent is None or not parent.is_alive()
 
     data = BlindData.from_bytes(content)
-    # A model of a user may print, and standard output belongs to the command.
-    with redirect_stdout(sys.stderr), plan.open(data) as study:
-        work(plan, study, data, stop)
+    try:
+        # A model of a user may print, and standard output belongs to the command.
+        with redirect_stdout(sys.stderr), plan.open(data) as study:
+            work(plan, study, data, stop)
+    except GraphsctError as error:  # the parent tells it, once for all workers
+        with suppress(OSError):
+            said.send(error)
+        sys.exit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchProgress"]
 
-_PAUSE = 60.0  # seconds between two printed lines
+_LOG = logging.getLogger(__name__)
+_PAUSE = 60.0  # seconds between two logged lines
 
 
 class SearchProgress:
     """A context: one line with the trials, the best score so far and the time left.
 
     On a terminal the line is updated in place. If standard error is not a terminal, as in a batch
-    job, the line is printed again, at most once a minute.
+    job, the line is logged, at most once a minute.
 
     Args:
         trials: total number of trials
@@ -31,7 +32,7 @@ class SearchProgress:
         self.trials, self.title, self.shown = trials, title, shown
         self._bar: Any = None
         self._first: int | None = None  # trials that were there already
-        self._started = self._printed = time.perf_counter()
+        self._started = self._logged = time.perf_counter()
 
     def __enter__(self) -> Self:
         from rich import progress as rich
@@ -41,7 +42,7 @@ class SearchProgress:
         if self.shown and console.is_terminal:
             self._bar = rich.Progress(
                 rich.SpinnerColumn(),
-                rich.TextColumn("{task.description}"),
+                rich.TextColumn("{task.description}", markup=False),
                 rich.BarColumn(bar_width=20),
                 rich.TextColumn("{task.fields[numbers]}"),
                 rich.TimeElapsedColumn(),
@@ -63,10 +64,10 @@ class SearchProgress:
         if self._bar is not None:
             done, numbers = self._numbers(study, self._first)
             self._bar.update(self._task, completed=done, numbers=numbers)
-        elif self.shown and time.perf_counter() - self._printed >= _PAUSE:
+        elif self.shown and time.perf_counter() - self._logged >= _PAUSE:
             _, numbers = self._numbers(study, self._first)
-            print(f"{self.title}: {numbers}", file=sys.stderr, flush=True)
-            self._printed = time.perf_counter()
+            _LOG.info(f"{self.title}: {numbers}")
+            self._logged = time.perf_counter()
 
     def _numbers(self, study: Study, first: int) -> tuple[int, str]:
         counts, best = study.counts(), study.best_score()

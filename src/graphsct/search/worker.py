@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphsct.errors import TrainingError
 from graphsct.extras import require
 from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
+from graphsct.search.deadline import Deadline
 from graphsct.search.evaluate import Candidate, Score, evaluate
 from graphsct.search.space import configs, few_shapes, first_choices, space
 from graphsct.search.task import Found, Task
@@ -41,7 +44,7 @@ class Plan:
         runs: number of runs of each trial
         epochs: maximum number of epochs of each run
         patience: a run stops this many epochs after its best one
-        until: start no trial after this time, in seconds since 1970
+        until: start no trial after this moment
         folder: folder of the study; in memory if none
         first: choices of the first trials, before those that are known to be good
         database: address of the study, which then has the name of the folder; in the folder if none
@@ -56,7 +59,7 @@ class Plan:
     runs: int
     epochs: int
     patience: int
-    until: float | None
+    until: Deadline | None
     folder: Path | None
     first: tuple[Mapping[str, Any], ...] = ()
     database: str | None = None
@@ -74,6 +77,7 @@ class Plan:
     def open(self, data: BlindData) -> Iterator[Study]:
         """Open the study and mark the process as present; a study of another plan is an error."""
         require("optuna", "search")
+        _check_time_zone()
         from graphsct.search.study import Study
 
         if self.source is not None:
@@ -134,6 +138,17 @@ class Plan:
         )
 
 
+def _check_time_zone() -> None:
+    """Refuse a time zone in which Optuna cannot date its trials, before any is trained."""
+    try:
+        datetime.now().astimezone()
+    except ValueError as error:
+        raise TrainingError(
+            f"the time zone is TZ={os.environ.get('TZ')!r}, in which Optuna cannot date trials: "
+            f"{error} Set another one, such as UTC"
+        ) from error
+
+
 def work(
     plan: Plan,
     study: Study,
@@ -159,7 +174,7 @@ def work(
         near = room(model, data.views_of(model, normalize=False)[0])
         return max(1, min(near, _TOGETHER) // plan.runs)
 
-    while not stop() and (plan.until is None or time.time() < plan.until):
+    while not stop() and (plan.until is None or not plan.until.passed):
         group = study.take(plan.trials, size)
         if not group:
             break

@@ -47,6 +47,12 @@ def contraction_bound(weight: Tensor, graph: Graph) -> Tensor:
     if not isinstance(weight, Tensor) or weight.dim() < 2 or not weight.is_floating_point():
         what = tuple(weight.shape) if isinstance(weight, Tensor) else type(weight).__name__
         raise GraphError(f"weight is {what}, expected a floating point tensor (..., d, d')")
+    if weight.layout != torch.strided:
+        raise GraphError(f"weight is {weight.layout}, expected a dense one; use weight.to_dense()")
+    if weight.is_meta:
+        raise GraphError("weight is on 'meta', where tensors have no values")
+    if weight.dtype in (torch.float16, torch.bfloat16):
+        weight = weight.float()
     check_finite(weight.detach().sum(), weight)
     extremes = graph.extreme_eigenvalues
     largest = 0.0 if extremes is None else max(abs(value) for value in extremes)

@@ -35,9 +35,10 @@ def over_correlation(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     scaled, size = moderate(x, kernels.column_norm)
     check_finite(size, x)
     centered = scaled - scaled.mean(0)
+    centered = centered - centered.mean(0)  # what rounding has left of the mean of many nodes
     spread = kernels.column_norm(centered)
-    varies = spread > size * len(x) * torch.finfo(x.dtype).eps
+    varies = spread > 4 * size * torch.finfo(x.dtype).eps  # more than rounding
     unit = torch.where(varies, centered / torch.where(varies, spread, 1), 0)
-    correlation = (unit.t() @ unit).abs()
+    correlation = kernels.gram(unit, x.dtype).abs().to(x.dtype)
     pairs = int(varies.sum()) * (int(varies.sum()) - 1)
     return (correlation.sum() - correlation.trace()) / max(1, pairs)

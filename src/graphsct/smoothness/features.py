@@ -54,11 +54,15 @@ def moderate(x: Tensor, norm_of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Te
 
 
 def check_matrix(x: Tensor) -> Tensor:
-    """Return ``x`` if it is a floating point matrix."""
+    """Return ``x`` if it is a dense floating point matrix, in float32 if its precision is lower."""
     if not isinstance(x, Tensor) or x.dim() != 2 or not x.is_floating_point():
         what = f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
         raise GraphError(f"features are {what}, expected a floating point tensor (n, d)")
-    return x
+    if x.layout != torch.strided:
+        raise GraphError(f"features are {x.layout}, expected a dense tensor; use x.to_dense()")
+    if x.is_meta:
+        raise GraphError("features are on 'meta', where tensors have no values")
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def check_labels(labels: Tensor, name: str, x: Tensor) -> Tensor:

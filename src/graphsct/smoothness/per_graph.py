@@ -13,7 +13,7 @@ from torch import Tensor
 from graphsct.errors import GraphError
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
-from graphsct.smoothness.features import check_labels
+from graphsct.smoothness.features import check_labels, check_matrix
 
 __all__ = ["per_graph"]
 
@@ -42,6 +42,7 @@ def per_graph(measure: Callable[..., Tensor]) -> Callable[..., Tensor]:
             given["graph"] = as_graph(given["graph"], None, given["x"])
         if batch is None:
             return measure(**given)
+        given["x"] = check_matrix(given["x"])
         groups = _nodes(batch, given["x"])
         parts: list[dict[str, Any]] = [{"x": given["x"][nodes]} for nodes in groups]
         if "graph" in given:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from graphsct.graph import kernels
 from graphsct.smoothness.axioms import Axiom, satisfies
 from graphsct.smoothness.features import check_finite, check_matrix, moderate, norm
 from graphsct.smoothness.per_graph import per_graph
@@ -38,11 +39,10 @@ def effective_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     x, size = moderate(x, norm)
     if not bool(check_finite(size, x) > 0):
         return size
-    sigma = torch.linalg.svdvals(x)
-    sigma = sigma[sigma > sigma[0] * max(x.shape) * torch.finfo(x.dtype).eps]
+    sigma = _singular_values(x)
     share = sigma / sigma.sum()
     rank: Tensor = torch.special.entr(share).sum().exp()
-    return rank
+    return rank.to(x.dtype)
 
 
 @satisfies(*_RANK)
@@ -61,5 +61,16 @@ def numerical_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     x, size = moderate(x, norm)
     if not bool(check_finite(size, x) > 0):
         return size
-    rank: Tensor = (size / torch.linalg.matrix_norm(x, 2)).square()
-    return rank
+    rank: Tensor = (size / _singular_values(x)[0]).square()
+    return rank.to(x.dtype)
+
+
+def _singular_values(x: Tensor) -> Tensor:
+    """Those that are more than rounding, in float64 and in descending order."""
+    if x.dtype == torch.float64:
+        sigma: Tensor = torch.linalg.svdvals(x)
+        return sigma[sigma > sigma[0] * max(x.shape) * torch.finfo(x.dtype).eps]
+    # Squares in float64 lose nothing of what a lower precision holds, however many rows there are.
+    gram = kernels.gram(x if len(x) >= x.shape[1] else x.t(), torch.float64)
+    square: Tensor = torch.linalg.eigvalsh(gram).flip(0)
+    return square[square > square[0] * (8 * torch.finfo(x.dtype).eps) ** 2].sqrt()

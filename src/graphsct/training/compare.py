@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from graphsct.errors import TrainingError
 from graphsct.files import write_json
-from graphsct.training.checkpoint import saving
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
 from graphsct.training.device import Device
-from graphsct.training.folder import RESULTS, open_folder
+from graphsct.training.disk import saving
+from graphsct.training.folder import RESULTS, WITHOUT, open_folder
 from graphsct.training.interrupt import interruptible
 from graphsct.training.metrics import deviation
-from graphsct.training.run import versions
+from graphsct.training.run import Run, versions
 from graphsct.training.seeds import MakeCallback, Results, seed_jobs, train_seeds, with_callbacks
 
-__all__ = ["WITHOUT", "Comparison", "check_compare", "compare_control"]
-
-#: Folder of the runs without control, inside that of the runs with control.
-WITHOUT = "without-control"
+__all__ = ["Comparison", "check_compare", "compare_control"]
 
 
 @dataclass(frozen=True)
@@ -35,12 +32,14 @@ class Comparison:
         num_splits: number of splits of the data; seed ``i`` uses split ``i`` modulo their number
         results: runs of the model
         without: runs of the model without control, if requested
+        interrupted: whether Ctrl-C ended the training
     """
 
     data: str
     num_splits: int
     results: Results
     without: Results | None = None
+    interrupted: bool = field(default=False, kw_only=True)
 
     @property
     def parts(self) -> list[Results]:
@@ -48,18 +47,20 @@ class Comparison:
         return [part for part in (self.results, self.without) if part is not None]
 
     @property
-    def differences(self) -> list[float]:
-        """Test score with control minus that without, seed by seed."""
-        if self.without is None:
-            return []
-        # Ctrl-C may have left fewer runs without control.
-        pairs = zip(self.results.finished, self.without.finished, strict=False)
-        return [a.test_score - b.test_score for a, b in pairs]
+    def pairs(self) -> list[tuple[Run, Run]]:
+        """The runs with and without control of each seed that is finished on both sides."""
+        others = self.without.finished if self.without is not None else ()
+        plain = {run.config.seed: run for run in others}
+        return [
+            (run, plain[run.config.seed])
+            for run in self.results.finished
+            if run.config.seed in plain
+        ]
 
     @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the training."""
-        return any(part.interrupted for part in self.parts)
+    def differences(self) -> list[float]:
+        """Test score with control minus that without, pair by pair."""
+        return [run.test_score - plain.test_score for run, plain in self.pairs]
 
     def to_dict(self, *, history: bool = False) -> dict[str, Any]:
         """Plain values; with ``history`` also a list of epochs for each seed."""
@@ -77,6 +78,7 @@ class Comparison:
         if self.differences:
             values["difference_mean"] = statistics.fmean(self.differences)
             values["difference_std"] = deviation(self.differences)
+            values["difference_seeds"] = [run.config.seed for run, _ in self.pairs]
         return values
 
 
@@ -104,6 +106,9 @@ def compare_control(
     device: Device | None = None,
 ) -> Comparison:
     """Train a model for each seed, and with ``compare`` the same without its control.
+
+    After Ctrl-C the results are those so far; before the first epoch it raises
+    :class:`KeyboardInterrupt`.
 
     Args:
         model: settings of the model
@@ -135,15 +140,21 @@ def compare_control(
             (own, place, with_callbacks(jobs, place, callback)) for own, place, jobs in variants
         ]
     more = {"seeds": len(seeds), "versions": versions()}
-    open_folder(folder, settings | more, resume=resume, force=force)
     results: list[Results] = []
-    with interruptible() as asked:
+    with (
+        open_folder(folder, settings | more, resume=resume, force=force),
+        interruptible() as asked,
+    ):
         for own, place, jobs in variants:
             if asked():
                 break
             runs = train_seeds(jobs, folder=place, tensorboard=tensorboard, title=_title(own))
-            results.append(Results.of(own, data, config, runs))
-        found = Comparison(name, count_splits(data), *results)
+            if runs:
+                results.append(Results.of(own, data, config, runs))
+        if not results:
+            raise KeyboardInterrupt
+        missing = len(variants) * len(seeds) - sum(len(part.finished) for part in results)
+        found = Comparison(name, count_splits(data), *results, interrupted=missing > 0)
         with saving(folder):
             write_json(folder / RESULTS, found.to_dict())
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -268,7 +268,9 @@ class ModelConfig(Config):
         if self.negative_slope is not None:
             options["activation"] = torch.nn.LeakyReLU(self.negative_slope)
         if hasattr(data, "graphs"):
-            _check_for_lists(control)
+            more = _options_for_lists(control)
+            if more and "control_options" in chosen.options():
+                options["control_options"] = {**more, **options.get("control_options", {})}
             if "readout" in chosen.options():
                 options.setdefault("readout", "mean")
         return chosen.build(
@@ -276,9 +278,14 @@ class ModelConfig(Config):
         )
 
 
-def _check_for_lists(control: str | None) -> None:
-    if control is not None and pick(CONTROLS, control, "control").needs_components:
+def _options_for_lists(control: str | None) -> Mapping[str, Any]:
+    """The options of a control by which the graphs of a batch do not depend on each other."""
+    if control is None:
+        return {}
+    kind = pick(CONTROLS, control, "control")
+    if kind.needs_components:
         raise ModelError(
             f"control {control!r} has one weight for each component of one graph, and the data are "
             "many graphs; use control='gated'"
         )
+    return getattr(kind, "batch_options", {})

@@ -311,6 +311,10 @@ def read_features(data: Any, name: str) -> Tensor:
     if not isinstance(x, Tensor) or x.dim() != 2 or not x.is_floating_point():
         what = f"{x.dtype} {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
         raise DataError(f"{name}: the features x are {what}, expected a float tensor (n, d)")
+    if x.is_meta:
+        raise DataError(f"{name}: the features x are on 'meta', where tensors have no values")
+    if x.layout not in (torch.strided, torch.sparse_csr):
+        x = x.to_sparse_csr()
     values = x if x.layout == torch.strided else x.values()
     bad = (~torch.isfinite(values)).nonzero()
     if len(bad):

@@ -56,11 +56,10 @@ def digest(tensor: Tensor) -> str:
     return f"{tuple(tensor.shape)} {found.hexdigest()}"
 
 
-def check_same(
-    there: Mapping[str, Any], here: Mapping[str, Any], place: Path | str, way_out: str
-) -> None:
+def check_same(there: Any, here: Mapping[str, Any], place: Path | str, way_out: str) -> None:
     """Raise an error if a file belongs to another run, and name the differences."""
-    old, new = dict(_flatten(there)), dict(_flatten(here))
+    old = dict(_flatten(there)) if isinstance(there, Mapping) else {}
+    new = dict(_flatten(here))
     wrong = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if wrong:
         shown = "; ".join(f"{k} is {_show(old, k)} there, {_show(new, k)} here" for k in wrong[:3])

@@ -1,31 +1,50 @@
-"""The folder of the runs of several seeds, which are started, continued or replaced."""
+"""The folder of the runs of several seeds: all that is written there, started, continued, replaced.
+
+.. code-block:: text
+
+    config.json, results.json, page.html
+    seed-0/                                 the files of one run
+    without-control/seed-0/                 those of the same run without control
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from graphsct.errors import TrainingError
-from graphsct.files import write_json
-from graphsct.training.checkpoint import RUN_FILES, saving
+from graphsct.files import leftovers, sweep, write_json
+from graphsct.training.checkpoint import RUN_FILES
+from graphsct.training.disk import LOCK, held, saving
 from graphsct.training.fingerprint import check_same
 
-__all__ = ["CONFIG", "LAYERS", "PAGE", "RESULTS", "open_folder"]
+__all__ = ["CONFIG", "PAGE", "RESULTS", "WITHOUT", "open_folder", "seed_folder"]
 
 CONFIG, RESULTS, PAGE = "config.json", "results.json", "page.html"
-#: File of the diagnoses during a run, in its folder.
-LAYERS = "layers.jsonl"
+#: Folder of the runs without control, inside that of the runs with control.
+WITHOUT = "without-control"
 
+_FILES = (RESULTS, PAGE, CONFIG)
 # The settings that the result depends on; the number of seeds and the versions may change.
 _SAME = ("data", "model", "train")
+_SEED = re.compile(r"seed--?\d+")
 
 
+def seed_folder(folder: Path, seed: int) -> Path:
+    """Folder of the run of a seed."""
+    return folder / f"seed-{seed}"
+
+
+@contextmanager
 def open_folder(
     folder: Path, settings: Mapping[str, Any], *, resume: bool = False, force: bool = False
-) -> None:
-    """Create a run folder and write its settings; an existing one is refused by default.
+) -> Iterator[None]:
+    """A run folder with its settings, for this process alone; an existing one is refused unless
+    it is to be continued or deleted.
 
     Args:
         folder: path of the folder
@@ -35,30 +54,49 @@ def open_folder(
         force: delete the runs in the folder; other files stay
     """
     path = folder / CONFIG
-    if path.is_file():
-        there = _read(path)
-        if force:
-            with saving(folder):
+    _check_ours(folder)
+    with held(folder):
+        if path.is_file():
+            there = _read(path)
+            if force:
                 _clear(folder)
-        elif resume:
-            same = {key: settings[key] for key in _SAME}
-            way_out = (
-                "Continue with the same settings, use another folder=..., or force=True to start "
-                "again"
-            )
-            check_same({key: there.get(key, {}) for key in _SAME}, same, path, way_out)
-        else:
-            raise TrainingError(
-                f"{folder} holds a run already; use resume=True to continue it, force=True to "
-                "delete it and start again, or another folder=..."
-            )
-    elif folder.is_dir() and any(folder.iterdir()):
+            else:
+                _check_continued(folder, there, settings, resume)
+        with saving(folder):
+            sweep(folder, _FILES)
+            write_json(path, settings)
+        yield
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse a folder with files of others, before anything is written there."""
+    if folder.is_dir() and not (folder / CONFIG).is_file() and _others(folder):
         raise TrainingError(
             f"{folder} is not empty and not a run folder (it has no {CONFIG}); use another "
             "folder=..."
         )
-    with saving(folder):
-        write_json(path, settings)
+
+
+def _others(folder: Path) -> set[Path]:
+    """All but what a process leaves that is killed while it writes the first settings."""
+    return {*folder.iterdir()} - {folder / LOCK, *leftovers(folder, [CONFIG])}
+
+
+def _check_continued(
+    folder: Path, there: Mapping[str, Any], settings: Mapping[str, Any], resume: bool
+) -> None:
+    """Refuse runs that nobody asked to continue, and those with other settings."""
+    if not resume:
+        raise TrainingError(
+            f"{folder} holds a run already; use resume=True to continue it, force=True to "
+            "delete it and start again, or another folder=..."
+        )
+    check_same(
+        {key: there[key] for key in _SAME},
+        {key: settings[key] for key in _SAME},
+        folder / CONFIG,
+        "Continue with the same settings, use another folder=..., or force=True to start again",
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -66,20 +104,38 @@ def _read(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise TrainingError(f"{path} is not valid JSON: {error}; use another folder=...") from error
-    if not isinstance(found, dict):
+    if not (isinstance(found, dict) and set(_SAME) <= set(found)):
         raise TrainingError(f"{path} was not written by graphsct; use another folder=...")
     return found
 
 
 def _clear(folder: Path) -> None:
-    """Delete the files of graphsct, those of single runs first, and then empty folders."""
-    for name in (*RUN_FILES, LAYERS):
-        for path in folder.glob(f"**/seed-*/{name}"):
-            path.unlink()
-    for place in sorted(folder.glob("**/seed-*"), reverse=True):
-        for path in (*place.glob("events.out.tfevents.*"), *place.glob(".lock")):
-            path.unlink()
-        if not any(place.iterdir()):
-            place.rmdir()
-    for path in (*folder.glob(f"**/{RESULTS}"), folder / PAGE, folder / CONFIG):
-        path.unlink(missing_ok=True)
+    """Delete the runs of this folder, not those of folders inside it, and no file of others."""
+    with saving(folder), ExitStack() as stack:
+        places = _seed_folders(folder)
+        for place in places:  # nothing is deleted while another process trains one of them
+            stack.enter_context(held(place))
+        for place in places:
+            for path in place.glob("events.out.tfevents.*"):
+                path.unlink()
+            _delete(place, RUN_FILES)
+        _delete(folder, _FILES)
+
+
+def _delete(folder: Path, names: Iterable[str]) -> None:
+    sweep(folder, names)
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _seed_folders(folder: Path) -> list[Path]:
+    places = [folder]
+    if not (folder / WITHOUT / CONFIG).exists():  # else it is a run folder of its own
+        places.append(folder / WITHOUT)
+    return [
+        path
+        for place in places
+        if place.is_dir()
+        for path in place.iterdir()
+        if _SEED.fullmatch(path.name) and path.is_dir()
+    ]

@@ -40,7 +40,7 @@ class Progress:
 
         if self._console.is_terminal:
             self._bar = rich.Progress(
-                rich.TextColumn("{task.description}"),
+                rich.TextColumn("{task.description}", markup=False),
                 rich.BarColumn(bar_width=20),
                 rich.TextColumn("{task.fields[numbers]}"),
                 console=self._console,

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from graphsct.errors import DivergedError
 from graphsct.training.backend import MakeBackend, choose_backend
-from graphsct.training.checkpoint import Checkpoint, SingleRunFolder
+from graphsct.training.checkpoint import CHECKPOINT, WEIGHTS, Checkpoint, SingleRunFolder, naming
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData, TrainingData
 from graphsct.training.device import name_device
@@ -270,10 +270,11 @@ def train(
 def _read(job: Job) -> Run | None:
     """A finished run, with its weights loaded into the model."""
     found = None if job.store is None else job.store.finished()
-    if found is None:
+    if job.store is None or found is None:
         return None
     run, weights = found
-    job.model.load_state_dict(weights)
+    with naming(job.store.folder / WEIGHTS):
+        job.model.load_state_dict(weights)
     job.model.eval()
     return run
 
@@ -319,9 +320,12 @@ class _Training:
         return (time.perf_counter() - self.started) / len(self.jobs)
 
     def _resume(self, store: SingleRunFolder | None) -> None:
-        checkpoint = None if store is None else store.load()
+        if store is None:
+            return
+        checkpoint = store.load()
         if checkpoint is not None:
-            self.runner.restore(checkpoint.tensors)
+            with naming(store.folder / CHECKPOINT):
+                self.runner.restore(checkpoint.tensors)
             self.started -= checkpoint.seconds
 
     def _tell(self) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import torch
 
+from graphsct.errors import TrainingError
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.data import count_splits
 from graphsct.training.device import Device
+from graphsct.training.folder import seed_folder
 from graphsct.training.graphs import as_graphs
 from graphsct.training.many import keep_in, make_jobs, room, train_many
 from graphsct.training.metrics import METRICS, Metric, deviation
@@ -30,7 +32,6 @@ __all__ = [
     "Results",
     "build_seeds",
     "run_seeds",
-    "seed_folder",
     "seed_jobs",
     "split_of",
     "train_seeds",
@@ -94,11 +95,6 @@ class Results:
         """Sample standard deviation of the test score, 0 for a single run."""
         return deviation([run.test_score for run in self.counted])
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether a run was stopped before its end."""
-        return any(run.interrupted for run in self.runs)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the histories."""
         train = self.config.to_dict()
@@ -132,7 +128,8 @@ def run_seeds(
     """Train one model for each seed, which decides the first weights, dropout and the split.
 
     On data with several splits, seed ``i`` uses split ``i`` modulo their number. Ctrl-C interrupts
-    the current runs, and no further seed is started.
+    the current runs, and no further seed is started; before the first epoch it raises
+    :class:`KeyboardInterrupt`.
 
     Args:
         model: settings of the model
@@ -157,6 +154,8 @@ def run_seeds(
     runs = train_seeds(
         jobs, folder=folder, tensorboard=tensorboard, title=title if progress else None
     )
+    if not runs:
+        raise KeyboardInterrupt
     return Results.of(model, data, config, runs)
 
 
@@ -193,6 +192,8 @@ def seed_jobs(
 ) -> list[Job]:
     """One job for each seed; data and models are checked, and nothing is trained or written."""
     data, seeds = as_graphs(data), list(seeds)
+    if not seeds:
+        raise TrainingError("there is no seed to train with; give at least one")
     return make_jobs(
         build_seeds(partial(model.build, data), seeds),
         data,
@@ -210,7 +211,7 @@ def with_callbacks(jobs: Sequence[Job], folder: Path, make: MakeCallback) -> lis
         folder: the folder of :func:`train_seeds`
         make: makes a callback
     """
-    together = min(len(jobs), room(jobs[0].model, jobs[0].data)) if jobs else 1
+    together = min(len(jobs), room(jobs[0].model, jobs[0].data))
     found = []
     for job in jobs:
         seed = job.config.seed
@@ -244,7 +245,7 @@ def train_seeds(
                 board = stack.enter_context(TensorBoard(place))
                 kept[i] = kept[i]._replace(callbacks=[*job.callbacks, board])
         bar = None
-        if title is not None and jobs:
+        if title is not None:
             bar = stack.enter_context(Progress(len(jobs), jobs[0].config.epochs, title))
         return train_many(kept, progress=bar)
 
@@ -253,8 +254,3 @@ def split_of(data: Any, seed: int) -> int | None:
     """Number of the split that a seed uses, ``None`` if the data have only one."""
     count = count_splits(data)
     return seed % count if count > 1 else None
-
-
-def seed_folder(folder: Path, seed: int) -> Path:
-    """Folder of the run of a seed."""
-    return folder / f"seed-{seed}"

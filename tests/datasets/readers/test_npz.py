@@ -53,7 +53,7 @@ WRONG = {
     "has no val_masks, but other masks": {"val_masks": None},
     "train_masks: an array of bool and shape": {"train_masks": np.ones((2, 7), dtype=bool)},
     r"the features of mine has shape \(299, 1\)": {"node_features": np.ones((299, 1))},
-    "cannot be read: Object arrays cannot be loaded": {"edges": np.array([{}])},
+    "cannot be read: ValueError: Object arrays cannot be loaded": {"edges": np.array([{}])},
 }
 
 

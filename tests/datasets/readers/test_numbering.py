@@ -76,3 +76,8 @@ def test_classes_are_numbered_from_zero(values, y, names):
 def test_values_that_are_no_classes_are_refused(values, message):
     with pytest.raises(DataError, match=message):
         number_classes(values, 3, "y.npy")
+
+
+def test_labels_too_large_for_a_class_are_refused_instead_of_merged():
+    with pytest.raises(DataError, match=r"y, node 1: the label 1e\+30 is not a class"):
+        number_classes(np.array([2.0**62, 1e30, 1e31]), 3, "y")

@@ -1,4 +1,5 @@
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data, InMemoryDataset
@@ -136,6 +137,47 @@ def test_other_attributes_are_kept_and_a_missing_mask_is_named(source):
         from_data(Data(x=torch.ones(2, 2)))
 
 
+@pytest.mark.parametrize(
+    "bad", ["word", object(), [[1.0], [1.0, 2.0]], torch.ones(2, device="meta")]
+)
+@pytest.mark.parametrize("part", ["x", "y"])
+def test_features_and_targets_without_numbers_are_named(bad, part):
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+    data[part] = bad
+    with pytest.raises(DataError, match=rf"data\.{part} is a {type(bad).__name__} without numbers"):
+        from_data(data)
+
+
+@pytest.mark.parametrize("part", ["x", "y"])
+def test_a_single_number_is_no_table(part):
+    known = {"num_nodes": 2} if part == "y" else {}
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), **known)
+    data[part] = torch.tensor(1)
+    with pytest.raises(DataError, match=r"number of nodes|expected a tensor of shape"):
+        from_data(data)
+
+
+def test_masks_may_be_sparse_or_have_a_gradient_and_must_have_values():
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    data = Data(edge_index=edges, y=torch.tensor([0, 1, 0]), num_nodes=3)
+    for node, part in enumerate(("train_mask", "val_mask", "test_mask")):
+        data[part] = (torch.arange(3) == node).to_sparse()
+    assert from_data(data).val_mask.tolist() == [False, True, False]
+    data.val_mask = torch.ones(3, requires_grad=True)
+    with pytest.raises(
+        DataError, match=r"data\.val_mask: an array of float32 .*neither a mask nor"
+    ):
+        from_data(data)
+    data.val_mask = torch.ones(3, dtype=torch.bool, device="meta")
+    with pytest.raises(DataError, match=r"data\.val_mask is a Tensor without numbers"):
+        from_data(data)
+
+
+def test_bfloat16_features_become_float32():
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), x=torch.ones(2, 1).bfloat16())
+    assert from_data(data).x.dtype == torch.float32
+
+
 def test_a_directed_data_is_refused_or_made_symmetric():
     source = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
     with pytest.raises(DataError, match=r"mine: the graph is directed: 2 edges.*symmetrize=True"):
@@ -159,6 +201,30 @@ def test_a_networkx_graph_with_its_attributes():
     assert int((data.edge_index[0] == data.edge_index[1]).sum()) == 1
     weighted = from_networkx(source, weight="weight")
     assert weighted.graph.degree[0] == 1 + sum(w for _, _, w in source.edges(0, data="weight"))
+
+
+@pytest.mark.parametrize(
+    "of", [np.array, torch.tensor, tuple, lambda row: torch.tensor(row, requires_grad=True)]
+)
+def test_features_of_a_networkx_graph_may_be_arrays_and_tensors(of):
+    source = nx.path_graph(2)
+    nx.set_node_attributes(source, {0: of([1.0, 2.0]), 1: of([3.0, 4.0])}, "f")
+    assert from_networkx(source, features="f").x.tolist() == [[1, 2], [3, 4]]
+    nx.set_node_attributes(source, {1: of([[3.0]])}, "f")
+    with pytest.raises(DataError, match=r"'f' of the node 1 is .*, expected 2 numbers") as caught:
+        from_networkx(source, features="f")
+    assert "\n" not in str(caught.value)
+
+
+def test_one_number_is_one_feature_and_a_word_is_none():
+    source = nx.path_graph(2)
+    nx.set_node_attributes(source, {0: 1, 1: 2.5}, "f")
+    assert from_networkx(source, features="f").x.tolist() == [[1], [2.5]]
+    with pytest.raises(DataError, match="'g' of the node 0 is None, expected numbers"):
+        from_networkx(source, features="g")
+    source.nodes[0]["f"] = "one"
+    with pytest.raises(DataError, match="'f' of the node 0 is 'one', expected numbers"):
+        from_networkx(source, features="f")
 
 
 def test_what_a_networkx_graph_lacks_is_named():

@@ -119,7 +119,7 @@ def test_a_phone_in_the_dark_shows_all_of_it(path, browser):
 def test_one_model_and_no_diagnosis(found, named, folder):
     alone = replace(found, without=None)
     stopped = tuple(replace(run, interrupted=True) for run in found.results.runs)
-    interrupted = replace(alone, results=replace(found.results, runs=stopped))
+    interrupted = replace(alone, results=replace(found.results, runs=stopped), interrupted=True)
     look = judge_seeds(interrupted.results, named, folder)
     assert look == "no run is finished"
     text = trained_page(interrupted, named, [look])

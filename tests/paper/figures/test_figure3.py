@@ -1,9 +1,13 @@
+import os
+import signal
+
 import numpy as np
 import pytest
 
 from graphsct.datasets import demo
 from graphsct.paper.figures.figure3 import draw, smoothness_maps
 from graphsct.plotting.style import styled
+from graphsct.training.interrupt import interruptible
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +42,9 @@ def test_titles_give_setting_and_accuracy(found):
     for title, m in zip(titles, found.maps, strict=True):
         assert title.endswith(f"{m.network.name}: test {100 * m.test_score:.1f} %")
     assert titles[0].startswith("Glorot start,\nweight decay 5e-4")
+
+
+def test_ctrl_c_before_the_first_epoch():
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        smoothness_maps(0, demo(), depth=2, epochs=5)

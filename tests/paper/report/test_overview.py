@@ -1,9 +1,13 @@
 from dataclasses import replace
 
 import pytest
+from cells import result
 
+from graphsct.paper.cell import Cell, CellSettings, Key
+from graphsct.paper.replay import Replay, ReplayTrial
 from graphsct.paper.report.overview import overview
 from graphsct.paper.tables import build, experiments
+from graphsct.training import ModelConfig, TrainConfig
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +104,25 @@ def test_narrow_networks_are_counted_apart(tables):
         "and hurts in 1 of 1 pairs, with a mean gain of -10.0 points."
     )
     assert "by the largest width" not in overview(tables, [])[1].text
+
+
+def test_protocol_and_authors_settings(tmp_path, tables):
+    for control, test in ((None, 0.80), ("pooled", 0.82)):
+        trials = (ReplayTrial("relu", 0.5, 0.8, test),) * 200
+        Replay(Key("cora", "gcn", control, 2), trials).write(tmp_path)
+    for control, mean in ((None, 80.0), ("gated", 78.0), ("bias", 81.0)):
+        key = Key("cora", "gcnii", control, 64)
+        results = [result(mean + seed % 2, seed, "val_loss") for seed in range(10)]
+        model = ModelConfig("gcnii", control, 64)
+        Cell(key, CellSettings(model, TrainConfig()), results=tuple(results)).write(
+            tmp_path / "authors"
+        )
+    own = {name: build(name, cells=tmp_path) for name in ("replay", "authors")}
+    found = {f.question: f for f in overview({**tables, **own}, [])}
+    protocol = found["How much of the printed gain is the protocol's?"]
+    assert protocol.answer == "+2.0 of +1.8 points"
+    assert "0 of 2 numbers of the paper lie between" in protocol.text
+    authors = found["Does SCT help at the settings of its base's authors?"]
+    assert authors.answer == "In 0 of 1 cells"
+    assert "SCT gains -2.0 points on average, a bias in its place +1.0." in authors.text
+    assert authors.counts == (("helps", 0), ("unclear", 0), ("hurts", 1))

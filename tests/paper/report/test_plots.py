@@ -1,8 +1,11 @@
 import pytest
 from plotly import graph_objects
 
+from graphsct.paper.cell import Key
+from graphsct.paper.replay import Replay, ReplayTrial
 from graphsct.paper.report.findings import CLAIMED
-from graphsct.paper.report.plots import depth_plots, gain_plots
+from graphsct.paper.report.plots import depth_plots, gain_plots, trial_plots
+from graphsct.paper.tables import build
 
 
 def test_depth_plots_show_both_sides(tables):
@@ -28,7 +31,25 @@ def test_gain_plots_have_a_row_for_each_pair(tables):
     assert gain_plots([tables["srelu"]]) == {}
 
 
-def test_plotly_knows_every_name(tables):
+def replayed(folder, *controls):
+    for control in controls:
+        trials = tuple(ReplayTrial("relu", 0.5, 0.7 + i / 1000, 0.8) for i in range(200))
+        Replay(Key("cora", "gcn", control, 2), trials).write(folder)
+    return build("replay", cells=folder)
+
+
+def test_trial_plots_show_pairs_that_were_replayed(tmp_path):
+    assert trial_plots(replayed(tmp_path, None)) == {}
+    plots = trial_plots(replayed(tmp_path, "pooled"))
+    base, sct = plots["Cora, GCN, 2 layers"]["data"]
+    assert list(plots) == ["Cora, GCN, 2 layers"]
+    assert base["x"] == sct["x"] == list(range(1, 201))
+    assert base["y"][0] == pytest.approx(79.95)
+    assert base["y"] == sorted(base["y"])
+
+
+def test_plotly_knows_every_name(tables, tmp_path):
     plots = {**depth_plots(tables["depth"]), **gain_plots([tables["depth"]])}
+    plots |= trial_plots(replayed(tmp_path, None, "pooled"))
     for plot in plots.values():
         graph_objects.Figure(plot)  # refuses what it does not know

@@ -2,8 +2,9 @@ import shutil
 
 import pytest
 
+from graphsct.extras import stored_results
 from graphsct.files import write_json
-from graphsct.paper.cell import PACKAGED, Key
+from graphsct.paper.cell import Key
 from graphsct.paper.paper import find_table
 from graphsct.paper.tables import build
 
@@ -46,5 +47,5 @@ def test_the_most_accurate_models_are_those_of_the_cells(make, tmp_path):
 
 
 def test_times_of_cells_that_come_with_graphsct_are_shown_from_another_folder(tmp_path):
-    shutil.copytree(PACKAGED / "times", tmp_path / "times")
+    shutil.copytree(stored_results("paper") / "times", tmp_path / "times")
     assert build("time-best", cells=tmp_path).rows == build("time-best").rows

@@ -110,4 +110,4 @@ def test_without_terms_it_says_so(tmp_path):
     table = build("term", cells=tmp_path)
     assert table.rows == table.parts == ()
     assert "No term has been measured yet" in table.notes[-1]
-    assert list(experiments())[-1] == "term" and len(experiments()) == 12
+    assert "term" in experiments()

@@ -53,7 +53,7 @@ def mine(tmp_path, monkeypatch):
 
 
 def test_every_table_of_the_paper_is_an_experiment_then_come_ours():
-    assert list(experiments()) == [*printed(), "term"]
+    assert list(experiments()) == [*printed(), "authors", "term", "replay"]
 
 
 def test_an_experiment_is_found_by_name_and_by_number():
@@ -69,7 +69,7 @@ def test_a_new_table_is_one_file(mine):
     assert json.loads(result.stdout)["cells"] == [{"dataset": "cora", "lines": 2}]
     shown = CliRunner().invoke(app, [*command, "--report", "--markdown"])
     assert "| cora | 2 |" in shown.stdout and shown.stderr == ""
-    assert set(experiments()) == {*printed(), "term", "mine"}
+    assert set(experiments()) == {*printed(), "authors", "term", "replay", "mine"}
 
 
 def test_a_choice_that_leaves_no_row_is_an_error(mine):

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
 
+from graphsct.datasets.readers.limits import check_bytes, check_unpacked
 from graphsct.errors import DataError
+from graphsct.python_file import explain
 
 __all__ = ["ARRAYS", "read_archive", "read_array"]
 
@@ -37,12 +39,15 @@ def read_array(path: Path, keys: Sequence[str]) -> Any:
 def read_archive(path: Path) -> dict[str, Any]:
     """All arrays of a ``.npz``, or the one of a ``.npy``."""
     try:
+        check_unpacked(path)
         with path.open("rb") as handle, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # headers from Python 2 are read all the same
             loaded = np.load(handle, allow_pickle=False)
             part = dict(loaded) if hasattr(loaded, "files") else {"": loaded}
+    except DataError:
+        raise
     except Exception as error:  # a damaged header makes NumPy raise almost anything
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(f"{path} cannot be read: {explain(error)}") from error
     if not part:
         raise DataError(f"{path} is empty")
     return part
@@ -53,6 +58,7 @@ def _sparse(path: Path, part: dict[str, Any]) -> csr_array:
     try:
         kind, shape = part["format"].item(), tuple(int(size) for size in part["shape"])
         kind = kind.encode() if isinstance(kind, str) else kind
+        check_bytes(path, 8 * max(shape, default=0))  # of pointers to its rows, or columns
         if kind in _SPARSE:
             pieces = part["data"], part["indices"], part["indptr"]
             matrix = _SPARSE[kind](pieces, shape=shape)
@@ -62,5 +68,7 @@ def _sparse(path: Path, part: dict[str, Any]) -> csr_array:
         else:
             raise ValueError(f"the format {kind!r} is none of csr, csc and coo")
         return csr_array(matrix)
+    except DataError:
+        raise
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise DataError(f"{path} is not a matrix saved by SciPy: {error}") from error

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from graphsct.datasets.readers.limits import check_bytes, check_unpacked
 from graphsct.errors import DataError
 
 __all__ = ["TEXT", "Columns", "PathLike", "existing", "is_integer", "is_number", "read_columns"]
@@ -71,6 +72,23 @@ class Columns:
             )
         return values
 
+    def check_first_row(self, known: bool, *usual: str) -> None:
+        """Ask whether the first row is a header, if neither its words nor other rows tell.
+
+        Args:
+            known: whether it has an entry that other rows have too, unlike a header
+            usual: a header for the columns that would tell
+        """
+        if self.layout is not None and self.layout.unsure and not known:
+            row, other = (
+                self.layout.delimiter.join(map(str, words))
+                for words in ([column[0] for column in self.columns], usual)
+            )
+            raise DataError(
+                f"{self.where(0)}: {row!r} may be a header or the first row; pass header=True or "
+                f"header=False, or write {other!r} in its place or above it"
+            )
+
     def where(self, row: int) -> str:
         """The file and the line of a row, for an error."""
         if self.layout is None:
@@ -83,12 +101,15 @@ class Columns:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The layout of a text file: its delimiter, and the line after which its rows begin."""
+    """The layout of a text file: its delimiter, the line after which its rows begin, the names in
+    its header, and whether its first row may be a header after all.
+    """
 
     path: Path
     delimiter: str
     skipped: int
     names: Sequence[str] | None
+    unsure: bool = False
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """All lines that are not empty, numbered from 1."""
@@ -134,13 +155,10 @@ def read_columns(
             of blanks
         header: whether the first line names the columns; detected by default
     """
+    import pyarrow as pa
+
     try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise DataError(
-            f"reading {path} needs pyarrow: pip install 'graphsct[io]'; or convert it to .npy"
-        ) from error
-    try:
+        check_unpacked(path)
         if path.suffix == ".parquet":
             return _read_parquet(path, types)
         return _read_text(path, types, ids, delimiter, header)
@@ -152,6 +170,8 @@ def _read_parquet(path: Path, types: Types) -> Columns:
     import pyarrow as pa
     import pyarrow.parquet
 
+    content = pyarrow.parquet.read_metadata(path)
+    check_bytes(path, 8 * content.num_rows * content.num_columns)
     table = pyarrow.parquet.read_table(path)
     if not table.num_rows:
         raise DataError(f"{path} is empty")
@@ -241,10 +261,11 @@ def _look(
     if not top:
         raise DataError(f"{path} is empty")
     _check_delimiter(path, delimiter, top[0])
+    unsure = header is None and not any(map(is_number, top[0][1]))
     if header is None:
         header = _is_header(top[0][1], top[1][1] if len(top) == 2 else [], ids)
     if not header:
-        return _Layout(path, delimiter, skipped, None), top[0][1], top[0][0]
+        return _Layout(path, delimiter, skipped, None, unsure), top[0][1], top[0][0]
     if len(top) == 1:
         raise DataError(f"{path} has a header and nothing below it")
     if len(top[1][1]) != len(top[0][1]):

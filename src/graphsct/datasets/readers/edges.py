@@ -95,6 +95,11 @@ def _edges_from_array(path: Path, weighted: bool) -> EdgeList:
                 f"{path}: the adjacency matrix has shape {found.shape}, expected (n, n)"
             )
         entries = found.tocoo()
+        if found.shape[0] > max(1_000_000, 16 * entries.nnz):
+            raise DataError(
+                f"{path}: the adjacency matrix has {found.shape[0]} rows but only {entries.nnz} "
+                "entries, so nearly all nodes would be isolated; save it without the empty rows"
+            )
         kept = entries.data != 0
         ids = np.stack([end[kept] for end in entries.coords]).astype(np.int64)
         return EdgeList(ids, entries.data[kept] if weighted else None, found.shape[0], None, path)

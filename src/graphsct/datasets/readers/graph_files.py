@@ -40,7 +40,7 @@ def from_files(
     """Read a graph from files into a PyTorch Geometric ``Data`` with a ``graph``.
 
     Text files are ``.csv``, ``.tsv`` or ``.txt`` (blanks between fields), with or without ``.gz``.
-    Text and ``.parquet`` need ``pip install 'graphsct[io]'``. Nothing is ever unpickled.
+    Nothing is ever unpickled.
 
     If ids are integers and no file names the nodes, ids are positions. Otherwise the nodes have the
     order of the file that names them (``nodes``, else the first column of ``features``, else of
@@ -72,7 +72,8 @@ def from_files(
             decides
         normalize: make each row of features sum to one
         delimiter: separator of fields in text files; by default that of the file's extension
-        header: whether text files begin with a header; detected by default
+        header: whether text files begin with a header; by default that is detected, and refused
+            where neither the words nor the other rows tell
         name: name of the result; defaults to the name of the file of edges
     """
     options: dict[str, Any] = dict(delimiter=delimiter, header=header)

@@ -25,7 +25,10 @@ def read_features(path: PathLike | None, **options: Any) -> tuple[Any, Named | N
         return None, None
     path = existing(path)
     if path.suffix in ARRAYS:
-        return read_array(path, ("x", "features")), None
+        x = read_array(path, ("x", "features"))
+        if x.ndim != 2:
+            raise DataError(f"{path} holds an array of shape {x.shape}, expected (n, d)")
+        return x, None
     return _read_table(path, blanks=False, **options)
 
 
@@ -90,7 +93,10 @@ def read_labels(path: PathLike | None, **options: Any) -> tuple[Any, Named | Non
     if len(table.columns) > 2:
         return _check_binary(path, *read_numbers(path, keys, **options))
     values = np.array(table.columns[-1].fill_null("-1").to_pylist())
-    return values, Named.of(table) if len(table.columns) == 2 else None
+    if len(table.columns) == 2:
+        return values, Named.of(table)
+    table.check_first_row(values[0] in values[1:], "label")
+    return values, None
 
 
 def _check_binary(path: Path, values: Any, ids: Named | None) -> tuple[Any, Named | None]:

@@ -79,10 +79,16 @@ def number_nodes(listed: EdgeList, named: Named | None) -> tuple[Any, list[str] 
         assert listed.table is not None
         ends = [column.combine_chunks() for column in listed.table.columns[:2]]
     if named is not None:
-        rows = named.find(listed.where, *ends)
-        return np.stack(rows).astype(np.int64), named.ids.to_pylist()
+        rows = np.stack(named.find(listed.where, *ends)).astype(np.int64)
+        named.table.check_first_row(
+            not rows.all(), "id", *["label"][: len(named.table.columns) - 1]
+        )
+        return rows, named.ids.to_pylist()
     coded = pa.concat_arrays(ends).dictionary_encode()
     index = coded.indices.to_numpy().astype(np.int64).reshape(2, -1)
+    assert listed.table is not None
+    known = bool(np.isin(index[:, 1:], index[:, 0]).any())
+    listed.table.check_first_row(known, "source", "target")
     return index, coded.dictionary.to_pylist()
 
 
@@ -100,7 +106,9 @@ def read_targets(y: Tensor, num_nodes: int, where: str) -> tuple[Tensor, list[An
         num_nodes: number of nodes
         where: name of the targets in an error
     """
-    if y.is_floating_point() or (y.dim() == 2 and y.shape[1] > 1):
+    y = y.to_dense()
+    whole = not (y.is_floating_point() or y.is_complex())
+    if not whole or y.shape[1:] not in ((), (1,)) or not y.dim():
         return check_targets(y, num_nodes, where), None
     y, class_names = number_classes(y.long().numpy(), num_nodes, where)
     return y, class_names
@@ -116,7 +124,8 @@ def number_classes(values: Any, num_nodes: int, path: str) -> tuple[Any, list[An
             "nodes; a node without a label has the label -1"
         )
     if values.dtype.kind == "f":
-        bad = np.flatnonzero(~(np.isfinite(values) & (values == np.round(values))))
+        whole = (np.abs(values) < 2.0**63) & (values == np.round(values))  # and no NaN
+        bad = np.flatnonzero(~whole)
         if len(bad):
             raise DataError(f"{path}, node {bad[0]}: the label {values[bad[0]]} is not a class")
         values = values.astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ import torch
 from torch import Tensor
 
 from graphsct.datasets.assemble import assemble
-from graphsct.datasets.features import from_tensor
+from graphsct.datasets.features import as_numbers, from_tensor
 from graphsct.datasets.readers.edge_attributes import edge_attributes
 from graphsct.datasets.readers.masks import as_masks, read_splits, stack_masks
 from graphsct.datasets.readers.numbering import number_classes, read_targets
 from graphsct.datasets.splits import Fractions, PerClass, Split, as_splits
 from graphsct.errors import DataError, GraphError
 from graphsct.graph import Graph
+from graphsct.graph.graph import count_nodes
 
 __all__ = ["from_data", "from_networkx"]
 
@@ -53,20 +55,20 @@ def from_data(
     source = _only_graph(data, name)
     try:
         edge_index, weight = _edges(source)
-        graph = Graph(edge_index, source.num_nodes, weight, symmetrize=symmetrize)
+        graph = Graph(edge_index, count_nodes(source), weight, symmetrize=symmetrize)
     except GraphError as error:
         raise DataError(f"{name}: {error}") from error
     n = graph.num_nodes
     x, y = getattr(source, "x", None), getattr(source, "y", None)
     more: dict[str, Any] = {}
     if y is not None:
-        y, class_names = read_targets(torch.as_tensor(y).cpu(), n, f"{name}.y")
+        y, class_names = read_targets(as_numbers(y, f"{name}.y"), n, f"{name}.y")
         more |= {} if class_names is None else {"class_names": class_names}
     found = assemble(
         name,
         graph=graph,
         edge_index=edge_index,
-        x=None if x is None else from_tensor(torch.as_tensor(x)),
+        x=None if x is None else from_tensor(as_numbers(x, f"{name}.x")),
         y=y,
         splits=_splits(source, n, name) if split is None else read_splits(split, y, n),
         normalize=normalize,
@@ -135,7 +137,7 @@ def _splits(data: Any, num_nodes: int, name: str) -> list[Split]:
         )
     rows = []
     for part, mask in masks.items():
-        nodes = mask.cpu().numpy() if isinstance(mask, Tensor) else np.asarray(mask)
+        nodes = from_tensor(as_numbers(mask, f"{name}.{part}_mask").to_dense())
         nodes = nodes.astype(bool) if nodes.dtype == np.uint8 else nodes  # of older versions
         columns = nodes.ndim == 2 and len(nodes) == num_nodes
         rows.append(as_masks(nodes.T if columns else nodes, num_nodes, f"{name}.{part}_mask"))
@@ -157,7 +159,7 @@ def from_networkx(
 
     Args:
         graph: a graph; the edges of a directed one need their reverse, or ``symmetrize``
-        features: the node attribute that holds a list of numbers
+        features: the node attribute that holds numbers: a list, an array, a tensor or a single one
         label: the node attribute that holds the class; nodes without it have no label
         weight: the edge attribute that holds the weights
         split: the masks, or how to draw them
@@ -171,16 +173,7 @@ def from_networkx(
         raise DataError(f"{name}: {error}") from error
     ids = list(graph.nodes)
     more: dict[str, Any] = {"node_ids": ids}
-    x = None
-    if features is not None:
-        rows = [graph.nodes[node].get(features) for node in ids]
-        for node, row in zip(ids, rows, strict=True):
-            if row is None or len(row) != len(rows[0] or ()):
-                raise DataError(
-                    f"{name}: {features!r} of the node {node!r} is {row!r}, expected "
-                    f"{len(rows[0] or ())} numbers as for {ids[0]!r}"
-                )
-        x = np.array(rows, dtype=np.float32)
+    x = None if features is None else _attribute(graph, features, name)
     y = None
     if label is not None:
         values = np.array([str(graph.nodes[node].get(label, -1)) for node in ids])
@@ -198,3 +191,20 @@ def from_networkx(
         every_class=True,
         **more,
     )
+
+
+def _attribute(graph: Any, key: str, name: str) -> Any:
+    """The numbers in an attribute of each node of a NetworkX graph; shape: ``(n, d)``."""
+    rows: list[Any] = []
+    for node, value in graph.nodes(data=key):
+        try:
+            row = torch.as_tensor(value, dtype=torch.float32).detach().cpu().numpy()
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            row = None
+        if row is None or row.ndim > 1 or (rows and row.size != rows[0].size):
+            expected = f"{rows[0].size} numbers, as before" if rows else "numbers"
+            raise DataError(
+                f"{name}: {key!r} of the node {node!r} is {short(value)}, expected {expected}"
+            )
+        rows.append(row.reshape(-1))
+    return np.stack(rows)

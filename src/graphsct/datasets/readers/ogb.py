@@ -15,6 +15,7 @@ import numpy as np
 
 from graphsct.datasets.parsed import Parsed
 from graphsct.datasets.readers.columns import PathLike
+from graphsct.datasets.readers.limits import check_unpacked
 from graphsct.datasets.readers.masks import SplitLike
 from graphsct.datasets.readers.parsed_data import assemble_parsed
 from graphsct.errors import DataError
@@ -104,7 +105,10 @@ def _table(path: Path, dtype: Any, columns: int | None = None) -> Any:
     try:
         if not path.stat().st_size:
             raise ValueError("the file is empty")
+        check_unpacked(path)
         table = np.loadtxt(path, dtype=dtype, delimiter=",", ndmin=2)
+    except DataError:
+        raise
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     if not table.size or (columns is not None and table.shape[1] != columns):

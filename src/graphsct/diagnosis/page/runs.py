@@ -22,11 +22,12 @@ from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages import render
 from graphsct.plotting.interactive import Drawn, share_scales
-from graphsct.training.checkpoint import WEIGHTS, saving
-from graphsct.training.compare import WITHOUT, Comparison
-from graphsct.training.folder import PAGE
+from graphsct.training.checkpoint import WEIGHTS
+from graphsct.training.compare import Comparison
+from graphsct.training.disk import held, saving
+from graphsct.training.folder import PAGE, WITHOUT, seed_folder
 from graphsct.training.run import Run
-from graphsct.training.seeds import Results, seed_folder, split_of
+from graphsct.training.seeds import Results, split_of
 from graphsct.training.words import describe
 
 __all__ = ["Judged", "judge_seeds", "trained_page", "write_trained"]
@@ -42,10 +43,13 @@ def write_trained(found: Comparison, data: Any, folder: Path) -> Path:
     """
     require("plotly", "report")
     places = [folder, folder / WITHOUT]
-    looks = [judge_seeds(part, data, own) for part, own in zip(found.parts, places, strict=False)]
-    text = trained_page(found, data, looks)
-    with saving(folder):
-        write_text(folder / PAGE, text)
+    with held(folder):
+        looks = [
+            judge_seeds(part, data, own) for part, own in zip(found.parts, places, strict=False)
+        ]
+        text = trained_page(found, data, looks)
+        with saving(folder):
+            write_text(folder / PAGE, text)
     return folder / PAGE
 
 

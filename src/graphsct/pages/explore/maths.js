@@ -93,6 +93,24 @@ function smoothnessRange(graph, z, slope, k) {
   };
 }
 
+// The shift of component k that gives its output the wanted smoothness, or the nearest to it that a
+// shift up to the limit can: <h, e> / |h| falls with the shift, and is gone where the output is zero.
+function solveAlpha(graph, z, slope, k, wanted, limit) {
+  const signed = (a) => {
+    const alpha = new Array(numComponents(graph)).fill(0).with(k, a);
+    const h = activate(shift(graph, z, alpha), slope);
+    const length = norm(members(graph, k).map((i) => h[i]));
+    return length === 0 ? -1 : pool(graph, h)[k] / length;
+  };
+  let [low, high] = [-limit, limit];
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (signed(middle) >= wanted) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 // Shifts of component k at which curves are drawn: a grid, and wherever they bend or are zero.
 function shifts(graph, z, alpha, k, slope, limit) {
   const smooth = (a) => pool(graph, activate(shift(graph, z, alpha.with(k, a)), slope))[k];

@@ -26,6 +26,7 @@ function chooseGraph(index) {
 function offerComponents() {
   const { graph } = state;
   find("components").hidden = numComponents(graph) === 1;
+  find("wanted-where").hidden = numComponents(graph) === 1;
   const choices = state.alpha.map((_, k) => {
     const label = document.createElement("label");
     const input = Object.assign(document.createElement("input"), {
@@ -95,6 +96,9 @@ function drawSliders(h) {
   const { graph, alpha, component, slope } = state;
   find("alpha").value = alpha[component];
   find("alpha-value").textContent = show(alpha[component]);
+  const own = componentSmoothness(graph, h, component);
+  find("wanted").value = own;
+  find("wanted-value").textContent = show(own);
   find("slope-value").textContent = `${brief(slope)}: ${activationName(slope)}`;
   find("now-s").textContent = show(normalizedSmoothness(graph, h));
   find("sigma").textContent = activationSentence(slope);
@@ -125,6 +129,13 @@ function listen(id, use) {
 function setAlpha(value) {
   state.alpha[state.component] = value;
   draw();
+}
+
+// The shift that gives the wanted smoothness.
+function setWanted(value) {
+  const { graph, z, slope, component } = state;
+  const limit = shiftLimit(graph, component);
+  setAlpha(solveAlpha(graph, z, slope, component, value, limit));
 }
 
 // The curve is a second slider for the shift, for those who have a pointer.
@@ -163,6 +174,7 @@ function start() {
   );
   listen("components", chooseComponent);
   listen("alpha", setAlpha);
+  listen("wanted", setWanted);
   listen("slope", (value) => {
     state.slope = value;
     draw();
@@ -202,6 +214,7 @@ globalThis.explore = {
   componentSmoothness,
   sphere,
   smoothnessRange,
+  solveAlpha,
   trajectories,
 };
 

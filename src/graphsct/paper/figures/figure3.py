@@ -106,7 +106,7 @@ def smoothness_maps(
     configs = [network.config(seed, select="val_score", epochs=epochs) for network in networks]
     with Progress(len(models), epochs, "network") as progress:
         found = fit_many(models, data, configs, progress=progress)
-    if any(run.interrupted for run in found):
+    if len(found) < len(models) or any(run.interrupted for run in found):
         raise KeyboardInterrupt
     return SmoothnessMaps(
         tuple(

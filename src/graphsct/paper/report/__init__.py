@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from graphsct.files import write_text
-from graphsct.paper.cell import PACKAGED, Cell
+from graphsct.paper.cell import Cell
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.report.markdown import write_markdown
 from graphsct.paper.report.page import page
@@ -18,7 +18,7 @@ __all__ = ["write_report"]
 def write_report(
     out: Path,
     *,
-    cells: Path = PACKAGED,
+    cells: Path | None = None,
     figures: Path,
     markdown: Path | None = None,
     root: str | os.PathLike[str] | None = None,
@@ -27,7 +27,7 @@ def write_report(
 
     Args:
         out: the HTML page
-        cells: folder of our cells
+        cells: folder of our cells; by default the stored results
         figures: folder of ``graphsct figure``; missing figures are drawn
         markdown: the same as Markdown, with its images in a folder ``images`` beside it
         root: folder with the raw files of data sets, which the table of statistics counts

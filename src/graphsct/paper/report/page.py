@@ -15,7 +15,7 @@ from graphsct.paper.report.brief import brief
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import CLAIMED, breakdown
 from graphsct.paper.report.overview import overview
-from graphsct.paper.report.plots import BASE, SCT, depth_plots, gain_plots
+from graphsct.paper.report.plots import BASE, SCT, depth_plots, gain_plots, trial_plots
 from graphsct.paper.tables.rows import VERDICTS
 from graphsct.training.selection import Criterion
 
@@ -45,6 +45,7 @@ def page(
         breakdown=breakdown(tables),
         gains=gain_plots(tables[name] for name in CLAIMED),
         depth=depth_plots(tables["depth"]),
+        trials=trial_plots(tables["replay"]),
         colours={"base": BASE, "sct": SCT},
         tables=tables,
         drawings=drawings,

@@ -7,10 +7,11 @@ from typing import Any
 
 from graphsct.pages.tables import Table
 from graphsct.paper.paper import DATASETS, MODELS
+from graphsct.paper.tables.replays import ReplayRow
 from graphsct.paper.tables.rows import AccuracyRow, Gain
 from graphsct.plotting.interactive import BLUE, MARGIN, ORANGE, Figure, curve
 
-__all__ = ["BASE", "SCT", "depth_plots", "gain_plots"]
+__all__ = ["BASE", "SCT", "depth_plots", "gain_plots", "trial_plots"]
 
 BASE, SCT = ORANGE, BLUE
 
@@ -30,16 +31,7 @@ def _depth_plot(rows: list[AccuracyRow]) -> Figure:
     for sct in (False, True):
         own = [row for row in rows if row.sct is sct]
         traces += [_printed(own, sct), _ours([row for row in own if row.n], sct)]
-    return {
-        "data": traces,
-        "layout": {
-            "height": 280,
-            "showlegend": False,
-            "margin": MARGIN,
-            "xaxis": {"type": "category", "title": {"text": "layers"}},
-            "yaxis": {"title": {"text": "test accuracy, %"}},
-        },
-    }
+    return _small(traces, "layers", "category", "test accuracy, %")
 
 
 def _printed(rows: list[AccuracyRow], sct: bool) -> Figure:
@@ -82,6 +74,42 @@ def _trace(
 
 def _bars(below: list[float], above: list[float]) -> Figure:
     return {"array": above, "arrayminus": below, "symmetric": False, "thickness": 1.5}
+
+
+def trial_plots(table: Table[ReplayRow]) -> dict[str, Figure]:
+    """Expected validation accuracy of the best of some trials, a figure for each pair of models."""
+    pairs: dict[str, list[ReplayRow]] = {}
+    for row in table.rows:
+        title = f"{row.data_title}, {MODELS[row.model]}, {row.depth} layers"
+        pairs.setdefault(title, []).append(row)
+    return {
+        title: _trial_plot(rows)
+        for title, rows in pairs.items()
+        if all(row.protocol for row in rows)
+    }
+
+
+def _trial_plot(rows: list[ReplayRow]) -> Figure:
+    traces = []
+    for row in rows:
+        name, colour = ("SCT", SCT) if row.sct else ("no SCT", BASE)
+        trials = list(range(1, len(row.expected) + 1))
+        traces.append(curve(trials, row.expected, name, colour, mode="lines", hover="%{y:.1f}"))
+    return _small(traces, "trials", "log", "expected best validation accuracy, %")
+
+
+def _small(traces: list[Figure], x: str, kind: str, y: str) -> Figure:
+    """A small figure, with the kind of its horizontal axis."""
+    return {
+        "data": traces,
+        "layout": {
+            "height": 280,
+            "showlegend": False,
+            "margin": MARGIN,
+            "xaxis": {"type": kind, "title": {"text": x}},
+            "yaxis": {"title": {"text": y}},
+        },
+    }
 
 
 def gain_plots(tables: Iterable[Table[AccuracyRow]]) -> dict[str, Figure]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+from graphsct.extras import stored_results
 from graphsct.pages.tables import Table
-from graphsct.paper.cell import PACKAGED
 from graphsct.paper.paper import find_table
 from graphsct.paper.paper import tables as paper_tables
 from graphsct.paper.tables.experiment import Experiment
@@ -43,13 +43,13 @@ def find(name: str) -> Experiment:
 
 
 def build(
-    name: str, *, cells: Path = PACKAGED, root: str | os.PathLike[str] | None = None
+    name: str, *, cells: Path | None = None, root: str | os.PathLike[str] | None = None
 ) -> Table[Any]:
     """Build a table with the paper's numbers and ours.
 
     Args:
         name: ``table1`` to ``table11``, a plain name such as ``depth``, or ``term``
-        cells: folder of our cells, times and terms
+        cells: folder of our cells, times and terms; by default the stored results
         root: folder with the raw files of data sets, which the table of data sets counts
 
     Example:
@@ -57,4 +57,4 @@ def build(
         >>> len(table.rows), {row.difference for row in table.rows}
         (30, {0})
     """
-    return find(name).build(cells, root)
+    return find(name).build(cells or stored_results("paper"), root)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.paper.cell import Cell, Key
 from graphsct.paper.keys import base_of, key_of
 from graphsct.paper.paper import PaperCell, PaperTable
+from graphsct.paper.replay import Replay
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
+from graphsct.paper.tables.replays import protocol_of
 from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Gain, judged, misprints
 from graphsct.paper.tables.shortfalls import shortfalls
 from graphsct.paper.tables.yardsticks import yardsticks
@@ -43,6 +47,13 @@ _NOTES = (
     "Intervals and p values are about runs with the settings that were found, not about those that "
     "another search would find.",
 )
+_PROTOCOL: Column[AccuracyRow] = Column(
+    "paper's protocol", "{protocol.mean:.1f} [{protocol.low:.1f}, {protocol.high:.1f}]"
+)
+_PROTOCOL_NOTE = (
+    "paper's protocol: what the paper's own way of tuning and selecting prints, replayed with our "
+    "models: mean, 5% and 95% quantile (table 'replay')."
+)
 _BY_LOSS = "The same runs, with the epoch selected by validation loss"
 
 
@@ -52,7 +63,7 @@ class Accuracy(TrainedExperiment):
     def build(self, cells: Path, root: Root) -> Table[AccuracyRow]:
         """Build the table; cells without runs say so."""
         printed, ours = self.printed, Cell.read_all(cells)
-        rows = _rows(printed, ours, "val_score")
+        rows = _rows(printed, ours, "val_score", Replay.read_all(cells))
         by_loss = tuple(row for row in _rows(printed, ours, "val_loss") if row.n)
         columns = _columns(printed)
         sections = ("dataset", "model")
@@ -62,7 +73,10 @@ class Accuracy(TrainedExperiment):
         parts += [*shortfalls(rows), *yardsticks({row.dataset for row in rows})]
         unequal = [row.cell for row in rows if row.gain and not row.gain.same_budget]
         warning = [f"Not searched with the budget of its base: {name}." for name in unequal]
-        notes = (*_NOTES, *warning, *misprints(printed.cells))
+        notes = [*_NOTES, *warning, *misprints(printed.cells)]
+        if any(row.protocol for row in rows):
+            columns = (*columns, _PROTOCOL)
+            notes.append(_PROTOCOL_NOTE)
         return self.table(columns, rows, notes, parts, sections)
 
 
@@ -71,7 +85,12 @@ EXPERIMENTS = tuple(
 )
 
 
-def _rows(table: PaperTable, cells: Mapping[Key, Cell], select: str) -> tuple[AccuracyRow, ...]:
+def _rows(
+    table: PaperTable,
+    cells: Mapping[Key, Cell],
+    select: str,
+    replays: Mapping[Key, Replay] = MappingProxyType({}),
+) -> tuple[AccuracyRow, ...]:
     found = gains(table, cells, select)
     bases = {(c.dataset, c.model, c.depth): _value(c) for c in table.cells if c.sct is False}
     rows = []
@@ -79,7 +98,8 @@ def _rows(table: PaperTable, cells: Mapping[Key, Cell], select: str) -> tuple[Ac
         base = bases.get((cell.dataset, cell.model, cell.depth)) if cell.sct else None
         gain = found.get(key_of(cell)) if cell.sct else None
         paper_gain = None if base is None else round(_value(cell) - base, 2)
-        rows.append(_row(cell, cells, select, gain, paper_gain, one_run=_prints_runs(table)))
+        row = _row(cell, cells, select, gain, paper_gain, one_run=_prints_runs(table))
+        rows.append(replace(row, protocol=protocol_of(key_of(cell), replays)))
     return tuple(rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from functools import cached_property, lru_cache
@@ -16,7 +16,7 @@ from graphsct import datasets
 from graphsct.datasets.load import is_here
 from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
-from graphsct.paper.cell import Cell
+from graphsct.paper.cell import Cell, Key
 from graphsct.paper.estimate import estimate
 from graphsct.paper.keys import Choice
 from graphsct.paper.paper import PaperTable, find_table
@@ -24,7 +24,7 @@ from graphsct.paper.reproduce import Budget, Effort, Loader, is_done, run_cells
 from graphsct.paper.workplace import CellOutcome
 from graphsct.training.metrics import METRICS
 
-__all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment"]
+__all__ = ["Experiment", "PaperExperiment", "Request", "Root", "TrainedExperiment", "run_all"]
 
 Root = str | os.PathLike[str] | None
 
@@ -156,21 +156,46 @@ class TrainedExperiment(PaperExperiment):
             return not absent
         needed = estimate(todo, budget, load=request.load, known=known)
         say(f"about {_duration(needed)}; you can stop at any time and resume later")
-        good, started = True, time.perf_counter()
-        outcomes = run_cells(
-            todo,
-            budget,
-            load=request.load,
-            known=known,
-            out=out,
-            work=request.work,
-            table=f"table{printed.number}",
-        )
-        for number, outcome in enumerate(outcomes, start=1):
-            spent = _duration(time.perf_counter() - started)
-            say(f"[{number}/{len(todo)}, {spent}] {_line(outcome)}")
-            good = good and outcome.stored is not None
-        return good
+        return run_all(request, todo, budget, known=known, table=f"table{printed.number}")
+
+
+def run_all(
+    request: Request,
+    keys: Sequence[Key],
+    budget: Budget,
+    *,
+    known: dict[Key, Cell],
+    table: str,
+    folder: str = "",
+    same_start: bool = False,
+) -> bool:
+    """Run cells, report on each, and return whether all succeeded.
+
+    Args:
+        request: where the results go, and who hears of them
+        keys: keys of the cells
+        budget: budget of each cell
+        known: cells with settings
+        table: name of the table
+        folder: folder of the results in that of the request
+        same_start: start models with control from the weights of their base
+    """
+    good, started = True, time.perf_counter()
+    outcomes = run_cells(
+        keys,
+        budget,
+        load=request.load,
+        known=known,
+        out=request.out / folder,
+        work=request.work / folder,
+        table=table,
+        same_start=same_start,
+    )
+    for number, outcome in enumerate(outcomes, start=1):
+        spent = _duration(time.perf_counter() - started)
+        request.say(f"[{number}/{len(keys)}, {spent}] {_line(outcome)}")
+        good = good and outcome.stored is not None
+    return good
 
 
 def _line(outcome: CellOutcome[Cell]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Self
 from graphsct.pages.tables import Column, Field
 from graphsct.paper.keys import key_of
 from graphsct.paper.paper import DATASETS, MODELS, PaperCell
+from graphsct.paper.replay import Printed
 from graphsct.training.significance import Difference
 
 __all__ = ["DATA", "MODEL", "VERDICTS", "AccuracyRow", "Gain", "PrintedRow", "judged", "misprints"]
@@ -125,6 +126,7 @@ class AccuracyRow(PrintedRow):
         validation: mean validation accuracy
         gain: against the base, of a row with SCT
         paper_gain: the same in the paper
+        protocol: what the paper's protocol prints, if it was replayed
     """
 
     cell: str
@@ -147,6 +149,7 @@ class AccuracyRow(PrintedRow):
     validation: float | None
     gain: Gain | None
     paper_gain: float | None
+    protocol: Printed | None = None
 
 
 def misprints(cells: Iterable[PaperCell]) -> list[str]:

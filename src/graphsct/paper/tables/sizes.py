@@ -9,10 +9,13 @@ from types import SimpleNamespace
 import torch
 
 from graphsct.datasets.catalog import CATALOG
+from graphsct.datasets.load import is_here
 from graphsct.pages.tables import Column, Table
+from graphsct.paper.cell import Key
 from graphsct.paper.keys import key_of
+from graphsct.paper.model_times import ModelTime, measure_models, read_models
 from graphsct.paper.paper import PaperCell
-from graphsct.paper.tables.experiment import PaperExperiment, Root
+from graphsct.paper.tables.experiment import PaperExperiment, Request, Root
 from graphsct.paper.tables.rows import DATA, PrintedRow, misprints
 from graphsct.training.config import ModelConfig
 
@@ -21,7 +24,7 @@ __all__ = ["EXPERIMENTS", "SizeRow", "Sizes"]
 
 @dataclass(frozen=True, kw_only=True)
 class SizeRow(PrintedRow):
-    """The number of parameters of a model, and the paper's times.
+    """The number of parameters of a model, and its times.
 
     Args:
         hidden: number of channels
@@ -30,6 +33,7 @@ class SizeRow(PrintedRow):
         difference: ours minus the paper's
         training_seconds: as printed
         inference_milliseconds: as printed
+        measured: our times, ``None`` if they were not measured
     """
 
     hidden: int
@@ -38,6 +42,7 @@ class SizeRow(PrintedRow):
     difference: int
     training_seconds: float | None = None
     inference_milliseconds: float | None = None
+    measured: ModelTime | None = None
 
 
 _COLUMNS: tuple[Column[SizeRow], ...] = (
@@ -49,7 +54,13 @@ _COLUMNS: tuple[Column[SizeRow], ...] = (
     Column("ours", "{ours:,d}"),
     Column("difference", "{difference:,d}"),
     Column("training in s, paper", "{training_seconds:.1f}"),
+    Column("training in s, ours", "{measured.training_seconds:.1f}"),
     Column("inference in ms, paper", "{inference_milliseconds:.1f}"),
+    Column("inference in ms, ours", "{measured.inference_milliseconds:.1f}"),
+)
+_NOTE = (
+    "The paper's times are of a GPU, ours of a CPU: one run with our default settings until early "
+    "stopping ends it, and one pass over all nodes. Compare a model with SCT to its base."
 )
 
 
@@ -57,8 +68,9 @@ class Sizes(PaperExperiment):
     """One row for each of the paper's models."""
 
     def build(self, cells: Path, root: Root) -> Table[SizeRow]:
-        """Count the parameters; no cell is needed."""
+        """Count the parameters, for which no cell is needed, and put the times beside them."""
         printed = self.printed.cells
+        times = {(row.key, row.hidden): row for row in read_models(cells)}
         sizes = [cell for cell in printed if cell.quantity == "parameters"]
         rows = []
         for cell in sizes:
@@ -72,13 +84,34 @@ class Sizes(PaperExperiment):
                     paper=paper,
                     ours=ours,
                     difference=ours - paper,
+                    measured=times.get(_model(cell)),
                     **{other.quantity: other.value for other in others},
                 )
             )
-        return self.table(_COLUMNS, rows, misprints(sizes))
+        return self.table(_COLUMNS, rows, (_NOTE, *misprints(sizes)))
+
+    def run(self, request: Request) -> bool:
+        """Measure the missing times of models whose data are here, and report each."""
+        models = [
+            _model(cell)
+            for cell in self.printed.cells
+            if cell.quantity == "parameters"
+            and request.choice.takes(cell.dataset, cell.model, cell.sct, cell.depth)
+            and is_here(str(cell.dataset), request.root)
+        ]
+        for row in measure_models(models, load=request.load, out=request.out):
+            request.say(
+                f"{row.key.name}: {row.training_seconds:.1f} s of training, "
+                f"{row.inference_milliseconds:.1f} ms of inference"
+            )
+        return True
 
 
 EXPERIMENTS = (Sizes("sizes"),)
+
+
+def _model(cell: PaperCell) -> tuple[Key, int]:
+    return key_of(cell), cell.hidden or 0
 
 
 def _count(cell: PaperCell) -> int:

@@ -1,0 +1,164 @@
+r"""The control by which every channel has exactly the wanted smoothness."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from graphsct.errors import ModelError
+from graphsct.geometry.activations import negative_slope_of, resolve
+from graphsct.geometry.newton import find_shift
+from graphsct.graph import Graph
+from graphsct.nn.checks import check_share
+
+__all__ = ["LARGEST", "Target"]
+
+#: The largest smoothness that can be wanted; 1 is that of a smooth or zero output alone.
+LARGEST = 0.999
+
+
+class _Shift(torch.autograd.Function):
+    r"""The shifted features :math:`\mathbf z - \mathbf Q \boldsymbol\alpha(\mathbf z, t)`.
+
+    On one component :math:`\cos(\alpha, \mathbf z) = t` holds whatever :math:`\mathbf z`, so
+
+    .. math::
+        \frac{\partial \alpha}{\partial \mathbf z} = \frac{\mathbf w}{\langle \mathbf w, \mathbf e
+        \rangle}, \qquad \frac{\partial \alpha}{\partial t} = -\frac{\|\mathbf h\|}{\langle \mathbf
+        w, \mathbf e \rangle}, \qquad \mathbf w = \sigma' \odot (\mathbf e - t \, \mathbf h /
+        \|\mathbf h\|)
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, z: Tensor, target: Tensor, graph: Graph, activation: torch.nn.Module
+    ) -> Tensor:
+        found, free = find_shift(z, graph, target, activation)
+        steepness = found.steepness
+        inverse = torch.where(free & (steepness > 0), steepness.reciprocal(), 0)
+        size = torch.where(free, found.size, 1)
+        along = torch.where(free, target / size, 0).index_select(0, graph.component)
+        weight = found.slope * (graph.basis.unsqueeze(1) - along * found.output)
+        ctx.graph = graph
+        ctx.save_for_backward(weight, inverse, size)
+        return z - graph.unpool(found.alpha)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        weight, inverse, size = ctx.saved_tensors
+        moved = ctx.graph.pool(grads[0]) * inverse
+        of_z = grads[0] - weight * moved.index_select(0, ctx.graph.component)
+        return of_z, moved * size, None, None
+
+
+class Target(torch.nn.Module):
+    r"""Shifts every channel so that its output has the smoothness :math:`t` in each component:
+
+    .. math::
+        \mathbf z \mapsto r \, (\mathbf z - \mathbf Q \boldsymbol\alpha), \qquad
+        s\big(\sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)\big) = t, \qquad
+        r = \|\mathbf z\| / \|\sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)\|
+
+    The rough part of ReLU's output lies on a sphere around half the rough part of its input, and
+    the smooth parts alone decide where on it (section 3 of the paper), so a shift in the eigenspace
+    moves the smoothness of the output through a whole interval (section 4). The paper's term learns
+    such a shift and hopes that the smoothness follows. Here the shift is the exact one for the
+    wanted smoothness, found by :func:`~graphsct.geometry.newton.find_shift` and differentiated
+    implicitly; the factor :math:`r`, one for each component, gives the output the size of the
+    input, as the size that a shift leaves may fade with depth.
+
+    A component that cannot reach :math:`t` is not shifted: one without a rough part, such as an
+    isolated node or a dead channel, and with ReLU one whose largest entry alone is smoother. There
+    :math:`\alpha` is a constant 0 with gradient 0. At a kink of the activation the slope is that of
+    PyTorch, which is that below the kink, so that the gradient is one of the two one-sided ones.
+
+    Args:
+        channels: number of channels :math:`d`
+        num_components: not used, as all weights depend on the width alone
+        layer_share: not used
+        target: the wanted smoothness :math:`t`, above 0 and at most 0.999
+        learned: learn :math:`t` for each channel, from ``target`` on: a sigmoid maps a weight to
+            the interval that each component reaches whatever its features
+        rescale: multiply by :math:`r`; by default where the activation allows it. ELU and SELU do
+            not, since a factor before them is no factor behind them.
+        activation: the one that follows: ReLU, leaky ReLU, identity, ELU or SELU, by name or as a
+            module; a :class:`~graphsct.nn.Model` puts its own here
+    """
+
+    needs_initial, needs_components, in_eigenspace = False, False, False
+    search_space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
+    def __init__(
+        self,
+        channels: int,
+        num_components: int | None,
+        layer_share: float,
+        *,
+        target: float = 0.8,
+        learned: bool = False,
+        rescale: bool | None = None,
+        activation: str | torch.nn.Module = "relu",
+    ) -> None:
+        super().__init__()
+        if not 0 < check_share(target, "target") <= LARGEST:
+            raise ModelError(f"target is {target}, expected a number above 0 and at most {LARGEST}")
+        self.target, self._rescale = float(target), rescale
+        self.logit = torch.nn.Parameter(torch.empty(channels)) if learned else None
+        self.before(resolve(activation))
+        self.reset_parameters()
+
+    def before(self, activation: torch.nn.Module) -> None:
+        """Take the activation that follows."""
+        linear = negative_slope_of(activation) is not None
+        if self._rescale and not linear:
+            raise ModelError(
+                f"rescale=True needs ReLU, leaky ReLU or the identity, not {activation}: leave it "
+                "out, or use one of these"
+            )
+        self.rescale = linear if self._rescale is None else self._rescale
+        own: Any = copy.deepcopy(activation)
+        own.inplace = False  # the features before it are needed as well
+        self._activation = (own,)  # no part of the control, for whoever looks for activations
+
+    @property
+    def activation(self) -> torch.nn.Module:
+        """The activation that follows."""
+        own: torch.nn.Module = self._activation[0]
+        return own
+
+    def reset_parameters(self) -> None:
+        """Bring the wanted smoothness back to its start."""
+        if self.logit is not None:
+            share = min(self.target / LARGEST, 1 - 1e-6)
+            torch.nn.init.constant_(self.logit, math.log(share / (1 - share)))
+
+    def forward(self, x: Tensor, graph: Graph) -> Tensor:
+        """What is added to the features; ``(n, d) -> (n, d)``."""
+        graph.check_whole()
+        x = graph.check_features(x)
+        shifted: Tensor = _Shift.apply(  # type: ignore[no-untyped-call]
+            x, self.targets(x, graph), graph, self.activation
+        )
+        if self.rescale:
+            each = graph.basis.unsqueeze(1)
+            before = graph.pool(x.square() / each)
+            after = graph.pool(self.activation(shifted).square() / each)
+            alive = after > 0
+            factor = (torch.where(alive, before, 1) / torch.where(alive, after, 1)).sqrt()
+            shifted = shifted * factor.index_select(0, graph.component)
+        return shifted - x
+
+    def targets(self, x: Tensor, graph: Graph) -> Tensor:
+        """The wanted smoothness of each component and channel; shape: ``(m, d)``."""
+        if self.logit is None:
+            return x.new_full((graph.num_components, x.shape[1]), self.target)
+        lower = x.new_zeros(graph.num_components)
+        if negative_slope_of(self.activation) == 0:
+            lower = lower.scatter_reduce(0, graph.component, graph.basis, "amax")
+        lower = lower.clamp_max(LARGEST).unsqueeze(1)
+        return lower + (LARGEST - lower) * torch.sigmoid(self.logit)

@@ -1,0 +1,180 @@
+import copy
+
+import pytest
+import torch
+from shifts import component_smoothness
+from torch.testing import assert_close
+from zoo import ZOO
+
+from graphsct import Graph, GraphError, ModelError, geometry
+from graphsct.nn import GCN, GCNII, EnergeticGNN, SmoothnessControl, add_control
+from graphsct.nn.target import LARGEST
+from graphsct.smoothness import normalized_smoothness
+
+ACTIVATIONS = ("relu", "leaky_relu", "elu", "selu")
+
+
+def make(channels=3, **options):
+    return SmoothnessControl(channels, "target", **options).double()
+
+
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("t", [0.3, 0.8])
+def test_components_have_the_wanted_smoothness_and_gradients_are_exact(
+    graph, dense, x, name, t, learned
+):
+    control = make(target=t, learned=learned, activation=name)
+    activation, wanted = geometry.ACTIVATIONS[name], control.coefficients.targets(x, graph)
+    reachable = geometry.smoothness_range(x, graph, name).contains(wanted)
+    h = activation(x + control(x, graph))
+    for component in range(dense.m):
+        there, inside = component_smoothness(h, dense, component), reachable[component]
+        assert_close(there[inside], wanted[component][inside])
+    inputs = x.requires_grad_(), *control.parameters()
+    assert torch.autograd.gradcheck(lambda z, *_: control(z, graph), inputs)
+
+
+@pytest.mark.parametrize("name", ["relu", "leaky_relu"])
+def test_the_output_has_the_size_of_the_input(graph, x, name):
+    activation = geometry.ACTIVATIONS[name]
+    h = activation(x + make(activation=name)(x, graph))
+    for component in range(graph.num_components):
+        after, before = (a[graph.component == component].norm(dim=0) for a in (h, x))
+        assert_close(after, torch.where(after > 0, before, 0))
+    term = make(activation=name, rescale=False)(x, graph)
+    assert_close(graph.project(term), term)
+
+
+def test_a_learned_target_starts_at_the_target_and_moves_towards_the_loss():
+    graph = ZOO["connected"].graph()
+    x = torch.randn(6, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    control = make(2, target=0.6, learned=True, activation="leaky_relu")
+    activation = torch.nn.LeakyReLU()
+
+    def smoothness():
+        return normalized_smoothness(activation(x + control(x, graph)), graph)
+
+    assert_close(smoothness(), torch.full((2,), 0.6).double())
+    optimizer = torch.optim.Adam(control.parameters(), lr=0.1)
+    for _ in range(60):
+        optimizer.zero_grad()
+        (smoothness() - torch.tensor([0.3, 0.9])).square().sum().backward()
+        optimizer.step()
+    assert_close(smoothness(), torch.tensor([0.3, 0.9]).double(), atol=0.02, rtol=0)
+    control.reset_parameters()
+    assert_close(smoothness(), torch.full((2,), 0.6).double())
+
+
+def test_a_learned_target_stays_where_every_input_gets():
+    control = make(3, learned=True)
+    for case in ZOO.values():
+        graph = case.graph()
+        x = torch.randn(graph.num_nodes, 3, dtype=torch.float64)
+        for weight in (-50.0, 50.0):
+            control.coefficients.logit.data.fill_(weight)
+            wanted = control.coefficients.targets(x, graph).detach()
+            assert wanted.max() <= LARGEST + 1e-9
+            limits = geometry.smoothness_range(x, graph)
+            assert (limits.contains(wanted) | (limits.lower == 1)).all()
+            assert torch.isfinite(control(x, graph)).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_isolated_nodes_and_dead_channels_are_not_shifted(dtype):
+    graph = Graph([[0, 1, 1, 2], [1, 0, 2, 1]], 5, dtype=dtype)
+    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0)).to(dtype)
+    x[:3, 1] = graph.basis[:3]  # smooth
+    x[:, 2] = 0
+    x[:, 3] = -graph.basis  # smooth and cut off
+    x.requires_grad_()
+    term = SmoothnessControl(4, "target", rescale=False, target=0.9).to(dtype)(x, graph)
+    assert term[3:].eq(0).all()
+    assert term[:, 1:].eq(0).all()
+    assert term[:3, 0].ne(0).all()
+    (weights,) = torch.autograd.grad(((x + term) * torch.arange(5).unsqueeze(1)).sum(), x)
+    assert_close(weights[:, 1:], torch.arange(5).to(dtype).unsqueeze(1).expand(5, 3))
+    whole = SmoothnessControl(4, "target", target=0.9).to(dtype)(x, graph)
+    (gradient,) = torch.autograd.grad(whole.square().sum(), x)
+    assert torch.isfinite(gradient).all()
+
+
+def test_a_component_below_its_reach_keeps_its_features():
+    """Of two nodes of equal degrees, the larger one alone has the smoothness 0.707."""
+    graph, x = ZOO["two_nodes"].graph(), torch.tensor([[1.0, 1.0], [0.5, -3.0]]).double()
+    assert make(2, target=0.6, rescale=False)(x, graph).eq(0).all()
+    h = (x + make(2, target=0.72)(x, graph)).relu()
+    assert_close(normalized_smoothness(h, graph), torch.full((2,), 0.72).double())
+
+
+def test_a_tie_at_the_kink_has_the_slope_of_pytorch():
+    """A node exactly at the kink counts as cut off: its gradient is that of a node below."""
+    graph = ZOO["path"].graph()
+    z = torch.linspace(-1, 2, 7, dtype=torch.float64).unsqueeze(1)
+    control = make(1, target=0.7, rescale=False)
+    alpha = -graph.pool(control(z, graph))
+    z[0] = (graph.unpool(alpha))[0]
+    gradients = []
+    for shift in (0.0, -1e-9):
+        moved = z.clone()
+        moved[0] += shift
+        moved.requires_grad_()
+        control(moved, graph)[3].backward()
+        gradients.append(moved.grad)
+    assert_close(*gradients)
+    assert gradients[0][0] == 0
+
+
+@pytest.mark.parametrize("make_model", [GCN, GCNII, EnergeticGNN])
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu", torch.nn.ELU(0.5)])
+def test_every_layer_of_a_model_has_the_wanted_smoothness(make_model, activation):
+    graph, torch_seed = ZOO["connected"].graph(), torch.manual_seed(0)
+    options = dict(control="target", control_options={"target": 0.9}, activation=activation)
+    model = make_model(4, 5, 2, num_layers=3, **options).double()
+    x = torch.randn(6, 4, dtype=torch.float64, generator=torch_seed)
+    _, layers = model(x, graph, return_layers=True)
+    for h in layers[1:]:
+        assert_close(normalized_smoothness(h, graph), torch.full((5,), 0.9).double())
+
+
+def test_any_convolution_takes_it():
+    from torch_geometric.nn import GATConv
+
+    graph = ZOO["connected"].graph()
+    conv = add_control(GATConv(4, 5), "target", target=0.7, activation="leaky_relu").double()
+    h = torch.nn.functional.leaky_relu(conv(torch.randn(6, 4, dtype=torch.float64), graph))
+    assert_close(normalized_smoothness(h, graph), torch.full((5,), 0.7).double())
+
+
+def test_transfers_between_graphs_and_depends_on_no_earlier_call(x, graph):
+    control = make(3)
+    expected = copy.deepcopy(control)(x, graph)
+    for case in ZOO.values():
+        control(torch.ones(case.num_nodes, 3, dtype=torch.float64), case.graph())
+    assert control(x, graph).equal(expected)
+
+
+def test_activations_that_work_in_place_are_not_disturbed():
+    model = GCN(4, 5, 2, num_layers=2, control="target", activation=torch.nn.ReLU(inplace=True))
+    x, graph = torch.randn(6, 4), ZOO["connected"].graph(torch.float32)
+    model(x, graph).sum().backward()
+    assert model.activations[1].inplace
+
+
+def test_errors_teach():
+    for message, options in {
+        "target is 0.9999, expected a number above 0 and at most 0.999": dict(target=0.9999),
+        "target is 0, expected": dict(target=0),
+        "target is 'low', expected a number": dict(target="low"),
+        "has no option 'taget', did you mean 'target'": dict(taget=0.5),
+        r"rescale=True needs ReLU, leaky ReLU or the identity, not ELU": dict(
+            rescale=True, activation="elu"
+        ),
+    }.items():
+        with pytest.raises(ModelError, match=message):
+            SmoothnessControl(4, "target", **options)
+    with pytest.raises(GraphError, match=r"the range of SReLU.* is not known; expected ReLU"):
+        EnergeticGNN(3, 4, 2, num_layers=2, control="target")
+    graph = ZOO["connected"].graph()
+    with pytest.raises(GraphError, match="this graph is a sample"):
+        make()(torch.ones(3, 3).double(), graph.subgraph([0, 1, 2]))
