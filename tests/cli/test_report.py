@@ -25,7 +25,8 @@ def figures(tmp_path):
     return folder
 
 
-def test_it_prints_what_it_wrote(tmp_path, figures):
+def test_it_prints_what_it_wrote(tmp_path, figures, monkeypatch):
+    monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))  # other tests fill the common one
     page, text = tmp_path / "new" / "page.html", tmp_path / "docs" / "page.md"
     options = ("--out", page, "--figures", figures, "--markdown", text, "--root", tmp_path)
     result = run("report", *options)

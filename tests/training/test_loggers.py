@@ -1,4 +1,5 @@
 import sys
+import time
 
 import pytest
 
@@ -53,9 +54,12 @@ def test_two_runs_of_weights_and_biases_at_once(tmp_path):
     with WeightsAndBiases(tmp_path / "a") as a, WeightsAndBiases(tmp_path / "b") as b:
         a.log({"norm/of a": 0.5}, 9)
         b.log({"norm/of b": 0.5}, 3)
+    until = time.monotonic() + 60  # its service writes the last of a file after the run is finished
     for folder, name in (("a", b"norm/of a"), ("b", b"norm/of b")):
         (file,) = (tmp_path / folder).glob("wandb/offline-run-*/*.wandb")
-        assert name in file.read_bytes()
+        while name not in file.read_bytes():
+            assert time.monotonic() < until
+            time.sleep(0.1)
 
 
 @pytest.mark.filterwarnings("ignore:.*noload:DeprecationWarning")  # of MLflow about SQLAlchemy
