@@ -6,6 +6,7 @@ from zoo import ZOO
 
 from graphsct import geometry
 from graphsct.datasets import csbm
+from graphsct.errors import UnreachableError
 from graphsct.geometry import newton
 from graphsct.geometry.newton import Response, find_shift
 
@@ -35,7 +36,7 @@ def test_it_is_the_shift_of_the_exact_solver_and_needs_no_help(monkeypatch, dtyp
     graph = csbm(300, 900, num_components=1, seed=0).graph.to(dtype)
     z = torch.randn(300, 8, generator=torch.Generator().manual_seed(0)).to(dtype)
     exact = geometry.solve_alpha(z, graph, t, name)
-    monkeypatch.setattr(newton, "solve_alpha", None)
+    monkeypatch.setattr(newton, "exact_shift", None)
     found, free = find_shift(z, graph, targets(graph, t, 8), ACTIVATIONS[name])
     assert free.all()
     close = {torch.float32: 1e-4, torch.float64: 1e-9}[dtype]
@@ -59,6 +60,18 @@ def test_large_smooth_parts_are_met_as_well_as_rounding_allows():
         found, free = find_shift(z, graph, targets(graph, 0.8, 2), torch.nn.ReLU())
         assert free.all() == (scale < 1e9)
         assert ((found.cosine - 0.8).abs()[free] <= 1e-6 * scale).all()
+
+
+def test_the_exact_solver_forgives_rounding(monkeypatch):
+    graph = ZOO["connected"].graph(torch.float32)
+    x = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
+    z, relu = x + 5e4 * graph.basis.unsqueeze(1), torch.nn.ReLU()
+    with pytest.raises(UnreachableError, match="by rounding"):
+        geometry.solve_alpha(z, graph, 0.8)
+    monkeypatch.setattr(newton, "_STEPS", 0)
+    found, free = find_shift(z, graph, targets(graph, 0.8, 2), relu)
+    assert free.all()
+    assert ((found.cosine - 0.8).abs() <= 5e-2).all()
 
 
 def test_features_that_are_not_finite_stay_as_they_are():

@@ -12,7 +12,7 @@ from graphsct.geometry.range import SmoothnessRange, smoothness_range
 from graphsct.geometry.shift import shift_piecewise_linear, shift_smooth
 from graphsct.graph import Graph
 
-__all__ = ["solve_alpha"]
+__all__ = ["exact_shift", "solve_alpha"]
 
 
 @torch.no_grad()
@@ -69,6 +69,20 @@ def solve_alpha(
     elif not bool(((reachable | can_be_zero).all(0) & reachable.any(0)).all()):
         raise _unreachable(wanted, interval, ~(reachable.any(0) & (reachable | can_be_zero)))
 
+    alpha = exact_shift(parts, wanted, interval, activation)
+    _check_reached(activation(z - graph.unpool(alpha)), wanted if each else wanted[:1], parts)
+    return alpha
+
+
+def exact_shift(
+    parts: Components, wanted: Tensor, interval: SmoothnessRange, activation: nn.Module
+) -> Tensor:
+    """The shift of :func:`solve_alpha`, whatever rounding makes of it; shape: ``(m, d)``.
+
+    A component that cannot reach its target is shifted to a zero output, or to its mean.
+    """
+    slope = negative_slope_of(activation)
+    reachable = interval.contains(wanted)
     inside = wanted.double().maximum(interval.lower.double()).clamp_max(1)
     if slope is None:
         alpha = shift_smooth(parts, inside, activation, reachable)
@@ -76,9 +90,7 @@ def solve_alpha(
         alpha = shift_piecewise_linear(parts, inside, slope)
     zero = parts.scale * (parts.ceiling if slope == 0 else parts.mean)
     dies = (inside == 1) & ~parts.constant  # the only way for ReLU to reach 1
-    alpha = torch.where(reachable & ~dies, alpha, zero).to(z.dtype)
-    _check_reached(activation(z - graph.unpool(alpha)), wanted if each else wanted[:1], parts)
-    return alpha
+    return torch.where(reachable & ~dies, alpha, zero).to(interval.lower.dtype)
 
 
 def _check_target(target: float | Tensor, like: Tensor) -> Tensor:

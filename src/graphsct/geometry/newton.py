@@ -3,8 +3,8 @@ r"""The shift that gives an output the wanted smoothness, by a few steps of Newt
 :func:`~graphsct.geometry.solve_alpha` sorts all features in float64. A layer needs the shift in
 every forward pass: from that of the identity, three to nine steps are enough, each linear in the
 number of entries, and the dimensions that are done drop out. What they do not find,
-:func:`~graphsct.geometry.solve_alpha` does. The shift of the last forward pass is no better start:
-weights and dropout move it by more than the steps save.
+:func:`~graphsct.geometry.alpha.exact_shift` does, as well as rounding lets it. The shift of the
+last forward pass is no better start: weights and dropout move it by more than the steps save.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from graphsct.geometry.activations import negative_slope_of, slope_of
-from graphsct.geometry.alpha import solve_alpha
+from graphsct.geometry.alpha import exact_shift
+from graphsct.geometry.components import Components
 from graphsct.geometry.range import smoothness_range
 from graphsct.graph import Graph
 
@@ -196,7 +197,8 @@ class _Problem:
 
     def solve(self, free: Tensor) -> tuple[Tensor, Tensor]:
         """The exact shift, and where there is one."""
-        reachable = smoothness_range(self.z, self.graph, self.activation).contains(self.target)
-        wanted, free = torch.where(reachable, self.target, 1), free & reachable
-        alpha = solve_alpha(self.z, self.graph, wanted, self.activation)
+        interval = smoothness_range(self.z, self.graph, self.activation)
+        free = free & interval.contains(self.target)
+        parts = Components(self.z, self.graph)
+        alpha = exact_shift(parts, self.target, interval, self.activation)
         return torch.where(free, alpha, 0), free
