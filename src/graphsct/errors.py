@@ -29,7 +29,16 @@ class GraphError(GraphsctError):
 
 
 class DirectedGraphError(GraphError):
-    """Edges without their reverse, or with another weight than their reverse."""
+    """Edges without their reverse, or with another weight than their reverse.
+
+    Args:
+        message: the reason
+        edge: the numbers of the two nodes of the first such edge
+    """
+
+    def __init__(self, message: str, edge: tuple[int, int] | None = None) -> None:
+        super().__init__(message)
+        self.edge = edge
 
 
 class UnreachableError(GraphError):

@@ -74,6 +74,12 @@ def test_a_directed_folder_in_both_languages(directed, tmp_path):
         assert "=True" not in shown
 
 
+def test_no_flag_shows_a_type():
+    for arguments in ([], ["train"], ["data"], ["data", "partition"], ["remedies", "compare"]):
+        shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, [*arguments, "--help"]).stdout
+        assert "--help " in shown and "bool" not in shown.lower()
+
+
 def test_an_existing_partition_in_both_languages(tmp_path, data):
     write_partition(data, tmp_path, 2)
     with pytest.raises(GraphsctError, match="use force=True to replace it"):

@@ -210,3 +210,8 @@ finally:
     result = subprocess.run(line, capture_output=True, text=True, check=False, env=env)
     assert result.stderr.endswith("heavy: []")
     assert result.stdout or result.returncode == 2
+
+
+def test_brackets_in_examples_are_shown():
+    shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["data", "partition", "--help"]).stdout
+    assert "(graphsct[metis]):" in shown

@@ -35,7 +35,7 @@ def texas(real, tmp_path):
     return Cell(KEY, settings).write(tmp_path / "out")
 
 
-CHOICE = ("table2", "--dataset", "texas", "--model", "gcn", "--control", "none")
+CHOICE = ("table2", "--data", "texas", "--model", "gcn", "--control", "none")
 
 
 def test_a_cell_is_run_once_with_the_settings_that_are_known(run, texas):
@@ -53,7 +53,7 @@ def test_a_cell_is_run_once_with_the_settings_that_are_known(run, texas):
 
 
 def test_a_report_runs_nothing_and_has_the_promised_names(run, tmp_path):
-    result = run("table1", "--report", "--json", "--dataset", "cora", "--depth", "2,4")
+    result = run("table1", "--report", "--json", "--data", "cora", "--depth", "2,4")
     assert result.exit_code == 0, result.output
     assert result.stderr == "" and not (tmp_path / "work").exists()
     cells = json.loads(result.stdout)["cells"]
@@ -74,7 +74,7 @@ def test_every_table_is_reported(run, number, tmp_path, monkeypatch):
 
 
 def test_sizes_are_counted_without_a_run(run):
-    result = run("sizes", "--report", "--markdown", "--dataset", "physics", "--control", "sct")
+    result = run("sizes", "--report", "--markdown", "--data", "physics", "--control", "sct")
     assert result.exit_code == 0
     assert "| Coauthor-Physics | GCN-SCT | 2 | 64 | 547,397 | 547,397 | 0 |" in result.stdout
     assert "Cora |" not in result.stdout
@@ -104,7 +104,7 @@ def test_a_cell_that_fails_says_why(run, real, tmp_path):
 
 def test_ogbn_arxiv_is_left_out_where_it_is_not(run, tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_CACHE", str(tmp_path / "cache"))
-    result = run("table1", "--dataset", "arxiv", "--root", tmp_path)
+    result = run("table1", "--data", "arxiv", "--root", tmp_path)
     assert result.exit_code == 1
     assert "left out: 24 cells of Ogbn-arxiv" in result.stderr
 
@@ -115,7 +115,7 @@ def test_a_term_is_measured_once(run, real, tmp_path):
     key = KEY._replace(control="pooled")
     Cell(key, settings).write(tmp_path / "out")
     Cell(key._replace(activation="relu"), settings, origin(of=key.name)).write(tmp_path / "out")
-    result = run("term", "--dataset", "texas", "--model", "gcn", "--seeds", 2, "--json")
+    result = run("term", "--data", "texas", "--model", "gcn", "--seeds", 2, "--json")
     assert result.exit_code == 0, result.output
     assert result.stderr == "[1/1] texas-gcn-pooled-leaky_relu: measured\n"
     (cell,) = json.loads(result.stdout)["cells"]
@@ -130,7 +130,7 @@ def test_a_term_that_fails_says_why(run, real, tmp_path):
     model = ModelConfig(control="pooled", depth=2, hidden=8)
     settings = CellSettings(model, TrainConfig(epochs=50, learning_rate=1e30))
     Cell(KEY._replace(control="pooled"), settings).write(tmp_path / "out")
-    result = run("term", "--dataset", "texas")
+    result = run("term", "--data", "texas")
     assert result.exit_code == 1
     assert "texas-gcn-pooled-leaky_relu: failed: in epoch" in result.stderr
 
@@ -141,7 +141,7 @@ def test_a_term_that_fails_says_why(run, real, tmp_path):
         (("term", "--control", "none"), "leave no cell with SCT whose settings are known"),
         (("term", "--report"), "'graphsct reproduce term' measures it"),
         (("table12",), "the paper has no table 'table12'"),
-        (("depth", "--dataset", "texas"), "these choices leave no cell of table 1 (depth)"),
+        (("depth", "--data", "texas"), "these choices leave no cell of table 1 (depth)"),
         (("depth", "--workers", "2"), "workers is 2, but known settings need no search"),
         (("depth", "--ray", "auto"), "set the number of trials to search again, or leave it out"),
         (("depth", "--model", "gcnn"), "there is no model 'gcnn', did you mean 'gcn'?"),

@@ -60,7 +60,7 @@ def test_runs_are_those_of_run_seeds_and_deep_cells_have_both_rules(run, tmp_pat
         assert ours.best_epoch == made.best_epoch
     assert Cell.read_all(tmp_path / "out") == {SHALLOW: shallow, DEEP: deep}
     assert deep.command == (
-        "graphsct reproduce table1 --dataset demo --model gcn --depth 16 --control sct --seeds 2"
+        "graphsct reproduce table1 --data demo --model gcn --depth 16 --control sct --seeds 2"
     )
     assert not list((tmp_path / "work").glob("**/*.safetensors"))
 

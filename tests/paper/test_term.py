@@ -45,10 +45,8 @@ def test_the_models_are_those_of_the_cell(measure, tmp_path):
                 *range(1, cell.settings.model.depth + 1)
             ]
     assert Term.read_all(tmp_path / "out") == {POOLED.key: pooled, GATED.key: gated}
-    assert (
-        pooled.command == "graphsct reproduce term --dataset demo --model gcn --depth 2 --seeds 2"
-    )
-    assert gated.command == "graphsct reproduce term --dataset demo --model gcnii --seeds 2"
+    assert pooled.command == "graphsct reproduce term --data demo --model gcn --depth 2 --seeds 2"
+    assert gated.command == "graphsct reproduce term --data demo --model gcnii --seeds 2"
     assert pooled.versions["threads"] == 1
     assert not list((tmp_path / "work").glob("**/*.safetensors"))
 
@@ -117,7 +115,7 @@ def test_packaged_terms_are_complete(path):
     assert [run.seed for run in term.runs] == list(range(len(term.runs)))
     assert len(term.runs) >= 3
     assert {len(run.probed.layers) for run in term.runs} == {term.settings.model.depth}
-    assert term.command.startswith("graphsct reproduce term --dataset")
+    assert term.command.startswith("graphsct reproduce term --data")
     assert term.versions["torch"]
 
 

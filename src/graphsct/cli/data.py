@@ -214,7 +214,7 @@ def leaks(
         Column("share", lambda leak: f"{leak.leaked / leak.test:.0%}"),
     )
     for name, (nodes, kept, splits) in report.items():
-        note = f"drop_duplicates=True keeps {kept:,} of {nodes:,} nodes"
+        note = f"Without duplicates, {kept:,} of {nodes:,} nodes are left."
         title = f"Test nodes of {name} with a duplicate in training"
         print_table(Table(title, columns, splits, (note,)))
 

@@ -1,7 +1,8 @@
-"""Errors of the library in the language of the command.
+"""The language of the command: its flags, and the errors of the library in terms of them.
 
-The library names arguments as Python does: ``pass symmetrize=True``. Where the command has an
-option for the argument, its user reads ``pass --symmetrize``.
+A flag takes no value, so its help shows no type. The library names arguments as Python does:
+``pass symmetrize=True``. Where the command has an option for the argument, its user reads
+``pass --symmetrize``.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import re
 from functools import wraps
 from typing import Any
 
+import typer
+
 from graphsct.errors import GraphsctError
 
-__all__ = ["one_line", "speak_flags", "with_flags"]
+__all__ = ["hide_types", "one_line", "speak_flags", "with_flags"]
 
 #: Options whose names differ from those of the arguments that they set.
 _OPTIONS = {
@@ -78,10 +81,23 @@ def one_line(error: Exception) -> str:
     return f"{found} (unexpected; 'graphsct --debug ...' shows where)"
 
 
+def hide_types(params: list[Any]) -> list[Any]:
+    """Let the help of a Click command show no type for its flags.
+
+    Args:
+        params: parameters of the command, which are changed and returned
+    """
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
 def speak_flags(command: Any) -> None:
     """Let a Click command, and the commands in it, name options in the errors of the library."""
     for inner in getattr(command, "commands", {}).values():
         speak_flags(inner)
+    hide_types(command.get_params(typer.Context(command)))
     callback = command.callback
     if callback is None:
         return

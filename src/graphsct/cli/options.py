@@ -146,7 +146,9 @@ def lists_of(names: Names) -> Complete:
 
 def examples(*pairs: tuple[str, str]) -> str:
     """The end of a command's help: pairs of a purpose and a command line."""
-    blocks = [f"[dim]{what}:[/]\n  {line}" for what, line in pairs]
+    # Rich reads the text as markup, in which graphsct[metis] would lose its brackets.
+    plain = ((what.replace("[", r"\["), line.replace("[", r"\[")) for what, line in pairs)
+    blocks = [f"[dim]{what}:[/]\n  {line}" for what, line in plain]
     return "\n".join(["[bold]Examples[/]", *blocks])
 
 

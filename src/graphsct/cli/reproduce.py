@@ -54,11 +54,10 @@ def reproduce(
             autocompletion=_tables,
         ),
     ],
-    dataset: Annotated[
+    data: Annotated[
         str | None,
         typer.Option(
             "--data",
-            "--dataset",
             help="Some data sets: cora,texas.",
             autocompletion=options.lists_of(options.OF_THE_PAPER),
         ),
@@ -122,7 +121,7 @@ def reproduce(
     if threads is not None:
         torch.set_num_threads(threads)
     request = Request(
-        choice=Choice.parse(dataset, model, depth, control),
+        choice=Choice.parse(data, model, depth, control),
         out=out or (stored_results("paper") if report else _OUT),
         work=work,
         root=root,

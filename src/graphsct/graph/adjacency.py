@@ -236,9 +236,11 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
         pattern, reverse = matrix.copy(), transpose
         pattern.data, reverse.data = np.ones_like(matrix.data), np.ones_like(transpose.data)
         missing = (pattern - reverse > 0).tocoo()
+        edge = int(missing.row[0]), int(missing.col[0])
         raise DirectedGraphError(
             f"the graph is directed: {missing.nnz} edges have no reverse, the first is "
-            f"{missing.row[0]} -> {missing.col[0]}; pass symmetrize=True to add the reverse edges"
+            f"{edge[0]} -> {edge[1]}; pass symmetrize=True to add the reverse edges",
+            edge,
         )
     # Sums of duplicates may differ in the last digits between the two directions.
     tolerance = 16 * np.finfo(matrix.data.dtype).eps
@@ -246,10 +248,12 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
     if differ.any():
         entry = int(np.flatnonzero(differ)[0])
         row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        edge = row, int(matrix.indices[entry])
         raise DirectedGraphError(
             f"the graph is directed: {int(differ.sum()) // 2} edges have another weight than their "
-            f"reverse, the first is {row} -> {matrix.indices[entry]} with {matrix.data[entry]} "
-            f"against {transpose.data[entry]}; pass symmetrize=True to take the larger"
+            f"reverse, the first is {row} -> {edge[1]} with {matrix.data[entry]} "
+            f"against {transpose.data[entry]}; pass symmetrize=True to take the larger",
+            edge,
         )
     return matrix.maximum(transpose).tocsr()
 

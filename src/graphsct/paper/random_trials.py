@@ -56,7 +56,7 @@ def replay_cells(
                 trials=(*replay.trials, *found),
                 diverged=replay.diverged + len(numbers) - len(found),
                 command=command(
-                    "reproduce replay", dataset=key.dataset, model=key.model, depth=key.depth
+                    "reproduce replay", data=key.dataset, model=key.model, depth=key.depth
                 ),
             )
             replay.write(out)

@@ -285,7 +285,7 @@ def _search_command(task: Task, budget: Budget) -> str:
 def _command(table: str, key: Key, budget: Budget) -> str:
     return command(
         f"reproduce {table}",
-        dataset=key.dataset,
+        data=key.dataset,
         model=key.model,
         depth=key.depth,
         control="sct" if key.control else "none",

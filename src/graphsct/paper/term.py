@@ -109,7 +109,7 @@ def measure_terms(
         if missing:
             runs = [*known, *_measure(cell, missing, load, place, progress)]
             runs.sort(key=lambda run: run.seed)
-            where = dict(dataset=key.dataset, model=key.model, depth=key.depth)
+            where = dict(data=key.dataset, model=key.model, depth=key.depth)
             made_by = command("reproduce term", **where, seeds=len(runs))
             term = Term(key, cell.settings, tuple(runs), made_by, versions())
             term.write(out)

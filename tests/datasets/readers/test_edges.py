@@ -59,3 +59,13 @@ def test_the_line_of_a_wrong_edge_is_named(tmp_path):
         build_graph(listed, listed.ids, None, symmetrize=False)
     with pytest.raises(DataError, match=r"line 3: the node 2 is unknown, there are 2 nodes"):
         build_graph(listed, listed.ids, 2, symmetrize=True)
+
+
+def test_a_directed_edge_has_the_ids_of_its_file(tmp_path):
+    named = read_edges(write(tmp_path / "e.csv", "source,target\nada,bob\nbob,ada\nbob,cy\n"))
+    with pytest.raises(DataError, match=r"line 4: .* 1 edges have no reverse.* bob -> cy;"):
+        build_graph(named, np.array([[0, 1, 1], [1, 0, 2]]), None, symmetrize=False)
+    path = write(tmp_path / "w.csv", "7,9,2.0\n9,7,3.0\n")
+    weighted = read_edges(path, weighted=True)
+    with pytest.raises(DataError, match=r"line 1: .* the first is 7 -> 9 with 2.0 against 3.0"):
+        build_graph(weighted, np.array([[0, 1], [1, 0]]), None, symmetrize=False)

@@ -34,7 +34,7 @@ def make(key, mean, by_loss):
         if value is not None
         for seed, step in enumerate(steps)
     ]
-    command = f"graphsct reproduce table1 --dataset {key.dataset} <&>"
+    command = f"graphsct reproduce table1 --data {key.dataset} <&>"
     return Cell(key, CellSettings(model, TrainConfig()), origin(), tuple(results), command)
 
 

@@ -23,7 +23,7 @@ def text(path):
 
 
 def test_names_are_escaped(text):
-    assert "graphsct reproduce table1 --dataset cora &lt;&amp;&gt;" in text
+    assert "graphsct reproduce table1 --data cora &lt;&amp;&gt;" in text
     assert "Citeseer is &lt;not&gt; here" in text
     assert "<not>" not in text
 

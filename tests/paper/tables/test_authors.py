@@ -82,7 +82,7 @@ def test_models_with_control_start_from_the_weights_of_their_base(tmp_path, monk
     # The gate of the term is closed at first, so the first predictions are those of the base.
     assert base.accuracies("val_loss") == sct.accuracies("val_loss")
     assert len(said) == 2
-    assert base.command.startswith("graphsct reproduce authors --dataset cora --model gcnii")
+    assert base.command.startswith("graphsct reproduce authors --data cora --model gcnii")
     assert find("authors").run(request) and len(said) == 2
 
 

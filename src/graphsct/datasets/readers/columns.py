@@ -85,8 +85,8 @@ class Columns:
                 for words in ([column[0] for column in self.columns], usual)
             )
             raise DataError(
-                f"{self.where(0)}: {row!r} may be a header or the first row; pass header=True or "
-                f"header=False, or write {other!r} in its place or above it"
+                f"{self.where(0)}: {row!r} may be a header or the first row; write {other!r} in "
+                "its place or above it, or pass header=True or header=False"
             )
 
     def where(self, row: int) -> str:

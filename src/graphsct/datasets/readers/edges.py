@@ -38,6 +38,11 @@ class EdgeList:
     table: Columns | None
     path: Path
 
+    def edge(self, entry: int) -> str:
+        """The two ids of an edge, as they are in the file."""
+        ends = self.table.columns[:2] if self.table is not None else self.ids
+        return " -> ".join(str(end[entry]) for end in ends)
+
     def where(self, entry: int) -> str:
         """The file and the line or index of an edge, for an error message."""
         return f"{self.path}, edge {entry}" if self.table is None else self.table.where(entry)
@@ -60,7 +65,7 @@ def read_edges(
         nonlocal weighted
         weighted = weighted or (names is not None and names[2:] in _WEIGHTS)
         if len(first) != 2 + weighted:
-            hint = "; pass weighted=True, or call the third weight in a header, to take it as such"
+            hint = "; call the third weight in a header, or pass weighted=True, to take it as such"
             hint = hint if len(first) == 3 else ""
             raise DataError(
                 f"expected two ids{' and a weight' if weighted else ''}, found {len(first)} "
@@ -133,15 +138,11 @@ def build_graph(
         )
     try:
         return Graph(edge_index, num_nodes, listed.weight, symmetrize=symmetrize)
+    except DirectedGraphError as error:
+        assert error.edge is not None
+        source, target = error.edge
+        entry = int(np.argmax((edge_index[0] == source) & (edge_index[1] == target)))
+        message = str(error).replace(f"{source} -> {target}", listed.edge(entry))
+        raise DataError(f"{listed.where(entry)}: {message}") from error
     except GraphError as error:
-        directed = isinstance(error, DirectedGraphError)
-        alone = _first_without_reverse(edge_index) if directed else None
-        where = listed.path if alone is None else listed.where(alone)
-        raise DataError(f"{where}: {error}") from error
-
-
-def _first_without_reverse(edge_index: Any) -> int | None:
-    row, col = edge_index
-    n = int(edge_index.max()) + 1
-    alone = ~np.isin(row * n + col, col * n + row)
-    return int(np.argmax(alone)) if alone.any() else None
+        raise DataError(f"{listed.path}: {error}") from error
