@@ -24,7 +24,7 @@ def require(module: str, extra: str) -> Any:
 
 
 def stored_results(part: str) -> Path:
-    """The folder of a part of the stored results, ``paper`` or ``remedies``.
+    """The folder of a part of the stored results, ``paper``, ``remedies`` or ``smoothness``.
 
     They are a package of their own, which a checkout has beside this one.
     """

@@ -81,7 +81,7 @@ def test_csv_holds_the_plotted_data(written, number):
         assert [row[name] for row in rows] == [str(value) for value in column]
 
 
-CANVASES = [*((1, seed) for seed in range(5)), (2, 0), (3, 0), (4, 0)]
+CANVASES = [*((1, seed) for seed in range(5)), (2, 0), (3, 0), (4, 0), (5, 0)]
 
 
 @pytest.fixture(scope="module", params=CANVASES, ids=str)

@@ -1,0 +1,183 @@
+"""Which smoothness is best? The experiment of docs/smoothness.md.
+
+    python benchmarks/smoothness.py run --out results/smoothness.jsonl
+    python benchmarks/smoothness.py report --out results/smoothness.jsonl
+
+The first command trains networks whose layers have the wanted smoothness t exactly: all layers, or
+the last one alone, or all with a learned t; and the plain network with the same settings and first
+weights. It goes through all networks with one seed before it takes the next, writes a line for each
+run, and does not repeat the lines that are there. The second one stores the runs in
+graphsct-results and writes the table and the figure of the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import json
+import statistics
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from graphsct import fit
+from graphsct.datasets import csbm, load
+from graphsct.datasets.assemble import describe
+from graphsct.extras import stored_results
+from graphsct.graph.cache import graph_of
+from graphsct.nn.model import Model
+from graphsct.paper.figures import write_figure
+from graphsct.paper.figures.figure5 import RUNS, WantedSmoothness, title, wanted_smoothness
+from graphsct.smoothness import normalized_smoothness
+from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.seeds import build_seeds
+
+DOCS = Path(__file__).parents[1] / "docs"
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+# Fixed before the first run.
+WANTED = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
+HOMOPHILY = (0.1, 0.3, 0.5, 0.7, 0.9)
+SEEDS = range(10)
+TRAIN = TrainConfig(
+    epochs=100, patience=100, conv_weight_decay=5e-4, dense_weight_decay=5e-4, learning_rate=0.01
+)
+BOARDS = [
+    *itertools.product(("cora", "citeseer", "chameleon_filtered"), (2, 8)),
+    *itertools.product((f"csbm-{share}" for share in HOMOPHILY), (2, 8)),
+]
+NETWORKS = [
+    ("none", None),
+    *itertools.product(("all",), WANTED),
+    *itertools.product(("last",), WANTED),
+    ("learned", None),
+]
+
+
+def open_data(name: str) -> Any:
+    """A data set, or a graph of the contextual stochastic block model with a given homophily."""
+    kind, _, share = name.partition("-")
+    return csbm(homophily=float(share), seed=0) if kind == "csbm" else load(name)
+
+
+def build(data: Any, depth: int, layers: str, target: float | None) -> Model:
+    """A network, some of whose layers have the wanted smoothness."""
+    options: dict[str, Any] = {}
+    if layers != "none":
+        own = {"learned": True} if layers == "learned" else {"target": target}
+        options = {"control_options": own}
+    control = None if layers == "none" else "target"
+    config = ModelConfig("gcn", control, depth, 64, dropout=0.5, options=options)
+    model = config.build(data)
+    assert isinstance(model, Model)
+    if layers == "last":
+        for conv in model.convs[:-1]:
+            setattr(conv, "control", None)  # noqa: B010, a Module to mypy
+    return model
+
+
+@torch.no_grad()
+def smoothness(model: Any, data: Any) -> list[float]:
+    """The mean smoothness of the channels of every layer that are not zero."""
+    graph, found = graph_of(data), []
+
+    def measure(module: Any, given: Any, output: torch.Tensor) -> None:
+        alive = output[:, output.abs().amax(0) > 0]
+        found.append(normalized_smoothness(alive, graph).mean().item() if alive.numel() else 1.0)
+
+    hooks = [each.register_forward_hook(measure) for each in model.activations[1:]]
+    model.eval()(data.x, data.edge_index)
+    for hook in hooks:
+        hook.remove()
+    return [round(value, 4) for value in found]
+
+
+def run(path: Path, seeds: list[int]) -> None:
+    """Train what is not in the file yet."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = ("data", "depth", "layers", "target", "seed")
+    there = {tuple(row[name] for name in names) for row in map(json.loads, lines)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for seed, (name, depth) in itertools.product(seeds, BOARDS):
+        data = open_data(name)
+        split = seed % len(data.splits) if len(data.splits) > 1 else None
+        for layers, target in NETWORKS:
+            key = (name, depth, layers, target, seed)
+            if key in there:
+                continue
+            start = time.perf_counter()
+            (model,) = build_seeds(lambda: build(data, depth, layers, target), [seed])  # noqa: B023
+            result = fit(model, data, replace(TRAIN, seed=seed), split=split, progress=False)
+            row: dict[str, Any] = dict(zip(names, key, strict=True))
+            row |= {"test": result.test_score, "val": result.val_score}
+            row |= {"smoothness": smoothness(model, data)}
+            row |= {"seconds": round(time.perf_counter() - start, 1)}
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def report(path: Path) -> None:
+    """Store the runs, and write the table and the figure of the page."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    folder = stored_results("smoothness")
+    folder.mkdir(exist_ok=True)
+    names = ("data", "depth", "layers", "target", "seed", "test", "val")
+    with (folder / RUNS).open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*names, "smoothness"])
+        for row in rows:
+            own = [row[name] for name in names]
+            writer.writerow([*own, f"{statistics.fmean(row['smoothness']):.4f}"])
+    table = "\n".join(_table(wanted_smoothness()))
+    print(table)
+    page = DOCS / "smoothness.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    page.write_text(
+        f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+    )
+    for picture in write_figure(5, DOCS / "images"):
+        if picture.suffix != ".png":
+            picture.unlink()
+
+
+def _table(runs: WantedSmoothness) -> list[str]:
+    """One line for each data set and depth; validation scores choose the best and the worst t."""
+    lines = [
+        "| data | homophily | layers | seeds | plain | its s | best t: all layers | gain "
+        "| worst t: all layers | best t: last layer | learned t | it ends at |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (name, depth), panel in runs.panels.items():
+        plain, learned = panel["none", None], panel["learned", None]
+        own = {t: curve for (layers, t), curve in panel.items() if layers == "all"}
+        last = {t: curve for (layers, t), curve in panel.items() if layers == "last"}
+        best, worst = max(own, key=lambda t: own[t].val), min(own, key=lambda t: own[t].val)
+        of_last = max(last, key=lambda t: last[t].val)
+        gain = own[best].gain(plain)
+        share = describe(open_data(name)).homophily
+        lines.append(
+            f"| {title(name)} | {share:.2f} | {depth} | {len(plain.test)} | {plain} "
+            f"| {plain.smoothness:.2f} | {best:g}: {own[best]} | {gain} | {worst:g}: {own[worst]} "
+            f"| {of_last:g}: {last[of_last]} | {learned} | {learned.smoothness:.2f} |"
+        )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=("run", "report"))
+    parser.add_argument("--out", type=Path, default=Path("results/smoothness.jsonl"))
+    parser.add_argument("--seeds", type=int, nargs="*", default=[*SEEDS])
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    if given.action == "run":
+        run(given.out, given.seeds)
+    else:
+        report(given.out)
+
+
+if __name__ == "__main__":
+    main()
