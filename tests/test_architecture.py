@@ -60,6 +60,7 @@ SAME_MEANING = {
     "seeds",  # in one process or in many
     "starts",  # of weights, and as remedies
     "tables",
+    "target",  # the control, and as the engine records it
     "words",
 }
 

@@ -153,11 +153,6 @@ def test_a_convolution_without_a_linear_form_is_left_to_autograd_otherwise():
     refused(lambda net, x, graph: net.conv(x, graph), "softplus", conv=Bent())
 
 
-def test_a_control_that_solves_an_equation_is_left_to_autograd():
-    conv = GCNConv(WIDTH, WIDTH, control="target")
-    refused(lambda net, x, graph: net.conv(x, graph), "control 'target'", conv=conv)
-
-
 def test_an_unknown_function_is_left_to_autograd():
     refused(lambda net, x, graph: F.gelu(x), "gelu")
 

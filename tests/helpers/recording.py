@@ -21,7 +21,7 @@ from graphsct.nn.linear import Linear
 
 FEATURES, WIDTH, CLASSES = 5, 4, 3
 #: No control, and those that the engine records.
-RECORDED = [None, *(name for name in CONTROLS if name != "target")]
+RECORDED = [None, *CONTROLS]
 #: Settings by which weights stay as they are, so that two steps have the same gradients.
 STILL = SimpleNamespace(learning_rate=0.0, warm_up=0, conv_weight_decay=0.0, dense_weight_decay=0.0)
 

@@ -7,6 +7,7 @@ from torch.testing import assert_close
 from zoo import ZOO
 
 from graphsct import Graph, GraphError, ModelError, geometry
+from graphsct.geometry.newton import find_shift
 from graphsct.nn import GCN, GCNII, EnergeticGNN, SmoothnessControl, add_control
 from graphsct.nn.target import LARGEST
 from graphsct.smoothness import normalized_smoothness
@@ -109,11 +110,17 @@ def test_a_component_below_its_reach_keeps_its_features():
 
 def test_a_tie_at_the_kink_has_the_slope_of_pytorch():
     """A node exactly at the kink counts as cut off: its gradient is that of a node below."""
-    graph = ZOO["path"].graph()
-    z = torch.linspace(-1, 2, 7, dtype=torch.float64).unsqueeze(1)
-    control = make(1, target=0.7, rescale=False)
-    alpha = -graph.pool(control(z, graph))
-    z[0] = (graph.unpool(alpha))[0]
+    edges = torch.combinations(torch.arange(4)).t()
+    graph = Graph(edges, 4, symmetrize=True, dtype=torch.float64)  # its basis is exactly 1 / 2
+    z = torch.tensor([[-1.0], [0.2], [0.9], [2.0]], dtype=torch.float64)
+    control, wanted = (
+        make(1, target=0.7, rescale=False),
+        torch.full((1, 1), 0.7, dtype=torch.float64),
+    )
+    for _ in range(9):
+        found, *_ = find_shift(z, graph, wanted, torch.nn.ReLU())
+        z[0] = found.alpha[0] / 2
+    assert find_shift(z, graph, wanted, torch.nn.ReLU())[0].alpha[0] / 2 == z[0]
     gradients = []
     for shift in (0.0, -1e-9):
         moved = z.clone()

@@ -129,3 +129,14 @@ def test_one_run_or_none_is_enough_for_a_page(scores):
     found = by_question([board_cell("none", scores, failure=failure)])
     assert found["What is better than no remedy?"].answer == "Not tested"
     assert found["What does a remedy cost?"].answer == "Not measured"
+
+
+def test_whether_a_control_wins_is_counted():
+    found = by_question([*CELLS, cell("target", 0.8, 16), cell("batch_norm", 0.3, 32)])
+    own = found["Is there a control that wins?"]
+    assert own.answer == "Open"
+    assert (
+        "wanted smoothness: better in 1, worse in 0 of 1 deep cells that were run, 41 of 42 not "
+        "run: open"
+    ) in own.lines
+    assert len(own.lines) == 6

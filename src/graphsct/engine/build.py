@@ -36,6 +36,7 @@ from graphsct.engine.propagation import (
     Tail,
 )
 from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
+from graphsct.engine.target import target
 from graphsct.engine.workspace import Workspace
 from graphsct.graph import Graph
 from graphsct.nn.controls import CONTROLS
@@ -188,6 +189,7 @@ def _add_bias(tape: Tape, bias: Tensor | None, z: Node) -> Node:
 _OUTSIDE: dict[type, Callable[[Tape, Any, Node], Node]] = {
     CONTROLS["bias"]: lambda tape, control, z: _add_bias(tape, control.bias, z),
     CONTROLS["normalized"]: normalized,
+    CONTROLS["target"]: target,
 }
 
 

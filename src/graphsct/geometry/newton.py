@@ -1,14 +1,20 @@
 r"""The shift that gives an output the wanted smoothness, by a few steps of Newton's method.
 
 :func:`~graphsct.geometry.solve_alpha` sorts all features in float64. A layer needs the shift in
-every forward pass: from that of the identity, three to nine steps are enough, each linear in the
-number of entries, and the dimensions that are done drop out. What they do not find,
-:func:`~graphsct.geometry.alpha.exact_shift` does, as well as rounding lets it. The shift of the
-last forward pass is no better start: weights and dropout move it by more than the steps save.
+every forward pass: from that of the identity, two or three steps are enough for most dimensions,
+each linear in the number of entries, and the dimensions that are done drop out. What they do not
+find, :func:`~graphsct.geometry.alpha.exact_shift` does, as well as rounding lets it. The shift of
+the last forward pass is no better start: weights and dropout move it by more than the steps save.
+
+With :math:`\mathbf y = \mathbf z / \mathbf e` and :math:`\mathbf v = \mathbf h / \mathbf e`, entry
+by entry, a shift subtracts :math:`\alpha` from all of :math:`\mathbf y`, and inner products in a
+component are averages weighted by the degrees, :math:`\langle \mathbf h, \mathbf e \rangle = \sum_i
+e_i^2 v_i`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -20,7 +26,7 @@ from graphsct.geometry.components import Components
 from graphsct.geometry.range import smoothness_range
 from graphsct.graph import Graph
 
-__all__ = ["Response", "find_shift"]
+__all__ = ["Response", "average", "find_shift", "respond", "spread"]
 
 #: Steps before the exact solver takes over.
 _STEPS = 20
@@ -30,44 +36,80 @@ _ROUNDING = 1e-2
 _FLAT = 1e-5
 
 
+def average(x: Tensor, graph: Graph) -> Tensor:
+    """The average over each component, weighted by degree; shapes: ``(n, d) -> (m, d)``."""
+    out = x.new_empty(graph.num_components, x.shape[1])
+    return torch.addmm(out, graph.averaging, x, beta=0, out=out)
+
+
+def spread(a: Tensor, graph: Graph, out: Tensor) -> Tensor:
+    """The value of each node's component, in ``out`` if there are several; ``(m, d) -> (n, d)``."""
+    if graph.num_components == 1:
+        return a
+    return torch.index_select(a, 0, graph.component, out=out)
+
+
+def respond(shifted: Tensor, graph: Graph, activation: nn.Module) -> tuple[Tensor, Tensor]:
+    r"""The output over the basis, :math:`\mathbf v`, and the slope of the activation, at a kink
+    that of PyTorch, from :math:`\mathbf y - \alpha`; shapes: ``(n, d) -> (n, d), (n, d)``.
+    """
+    if negative_slope_of(activation) is not None:  # homogeneous
+        return activation(shifted), slope_of(activation, shifted)
+    basis = graph.basis.unsqueeze(1)
+    z = shifted * basis
+    return activation(z).div_(basis), slope_of(activation, z)
+
+
 @dataclass(frozen=True)
 class Response:
-    r"""The output :math:`\mathbf h = \sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)` and how it
-    answers a shift, component by component.
+    r"""How the output :math:`\mathbf h = \sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)` answers a
+    shift, component by component; all of shape ``(m, d)``.
 
     Args:
-        alpha: shape: ``(m, d)``
-        output: h; shape: ``(n, d)``
-        slope: :math:`\sigma'`, at a kink that of PyTorch; shape: ``(n, d)``
-        inner: :math:`\langle \mathbf h, \mathbf e \rangle`; shape: ``(m, d)``
-        size: :math:`\|\mathbf h\|`; shape: ``(m, d)``
+        alpha: the shift
+        inner: :math:`\langle \mathbf h, \mathbf e \rangle`
+        square: :math:`\|\mathbf h\|^2`
         fall: :math:`-\partial \langle \mathbf h, \mathbf e \rangle / \partial \alpha = \langle
-            \mathbf e, \sigma' \mathbf e \rangle`; shape: ``(m, d)``
+            \mathbf e, \sigma' \mathbf e \rangle`
         shrink: :math:`-\partial \|\mathbf h\|^2 / 2 \partial \alpha = \langle \mathbf h, \sigma'
-            \mathbf e \rangle`; shape: ``(m, d)``
-        bend: :math:`\|\sigma' \mathbf e\|^2`; shape: ``(m, d)``
+            \mathbf e \rangle`
+        bend: :math:`\|\sigma' \mathbf e\|^2`
     """
 
     alpha: Tensor
-    output: Tensor
-    slope: Tensor
     inner: Tensor
-    size: Tensor
+    square: Tensor
     fall: Tensor
     shrink: Tensor
     bend: Tensor
 
     @classmethod
-    def at(cls, alpha: Tensor, z: Tensor, graph: Graph, activation: nn.Module) -> Response:
-        """The response of an activation to a shift."""
-        shifted, basis = graph.unpool(alpha).neg_().add_(z), graph.basis.unsqueeze(1)
-        output, slope = activation(shifted), slope_of(activation, shifted)
-        inner, size = graph.pool(output), graph.pool(output.square().div_(basis)).sqrt()
-        fall = graph.pool(slope * basis)
+    def at(
+        cls, alpha: Tensor, y: Tensor, graph: Graph, activation: nn.Module, work: Sequence[Tensor]
+    ) -> Response:
+        """The response to a shift.
+
+        Args:
+            alpha: shape: ``(m, d)``
+            y: the features over the basis; shape: ``(n, d)``
+            graph: the graph
+            activation: the activation
+            work: two arrays to compute in; shape: ``(n, d)``
+        """
+        shifted, other = work
+        torch.sub(y, spread(alpha, graph, shifted), out=shifted)
         if negative_slope_of(activation) == 0:
-            return cls(alpha, output, slope, inner, size, fall, inner, fall)
-        shrink, bend = graph.pool(slope * output), graph.pool(slope.square() * basis)
-        return cls(alpha, output, slope, inner, size, fall, shrink, bend)
+            output = shifted.clamp_min_(0)
+            inner = average(output, graph)
+            square = average(torch.mul(output, output, out=other), graph)
+            fall = average(torch.gt(output, 0, out=other), graph)
+            return cls(alpha, inner, square, fall, inner, fall)
+        output, slope = respond(shifted, graph, activation)
+        inner = average(output, graph)
+        square = average(torch.mul(output, output, out=other), graph)
+        shrink = average(output.mul_(slope), graph)
+        bend = average(torch.mul(slope, slope, out=other), graph)
+        return cls(alpha, inner, square, average(slope, graph), shrink, bend)
 
     def put(self, columns: Tensor, part: Response) -> None:
         """Replace some feature dimensions."""
@@ -77,17 +119,12 @@ class Response:
     @property
     def cosine(self) -> Tensor:
         r""":math:`\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\|`; shape: ``(m, d)``."""
-        return self.inner / self.size
+        return self.inner * self.square.rsqrt()
 
     @property
     def steepness(self) -> Tensor:
         r""":math:`-\|\mathbf h\| \, \partial \cos / \partial \alpha`; shape: ``(m, d)``."""
-        return self.fall - self.cosine * self.shrink / self.size
-
-    @property
-    def is_flat(self) -> Tensor:
-        """Whether a shift changes nothing, as the output is smooth on its active nodes."""
-        return self.steepness <= _FLAT * self.fall
+        return self.fall - self.inner * self.shrink / self.square
 
     def step(self, target: Tensor) -> Tensor:
         r"""The shift that solves :math:`\langle \mathbf h + \delta \sigma' \mathbf e, \mathbf e
@@ -97,9 +134,13 @@ class Response:
         linear output foresees, so the exact shift is still further right.
         """
         q = target.square()
+        if self.shrink is self.inner:  # ReLU: the mean of the active nodes, and their variance
+            mean = self.inner / self.fall
+            variance = torch.addcmul(self.square / self.fall, mean, mean, value=-1)
+            return mean.add_(self.alpha).sub_(variance.mul_(q).div_(self.fall - q).sqrt_())
         second = self.fall.square() - q * self.bend
         first = self.inner * self.fall - q * self.shrink
-        zeroth = self.inner.square() - q * self.size.square()
+        zeroth = self.inner.square() - q * self.square
         root = (first.square() - second * zeroth).sqrt()
         left = torch.where(first > 0, -zeroth / (first + root), (root - first) / second)
         return self.alpha - left
@@ -107,8 +148,12 @@ class Response:
 
 @torch.no_grad()
 def find_shift(
-    z: Tensor, graph: Graph, target: Tensor, activation: nn.Module
-) -> tuple[Response, Tensor]:
+    z: Tensor,
+    graph: Graph,
+    target: Tensor,
+    activation: nn.Module,
+    work: Sequence[Tensor] | None = None,
+) -> tuple[Response, Tensor, Tensor]:
     r"""The shift by which every component has its wanted smoothness, where that can be reached.
 
     A component that cannot reach it keeps its features, :math:`\alpha = 0`: one without a rough
@@ -119,26 +164,31 @@ def find_shift(
         graph: the graph
         target: t in (0, 1); shape: ``(m, d)``
         activation: ReLU, leaky ReLU, identity, ELU or SELU
+        work: three arrays to compute in; shape: ``(n, d)``
 
     Returns:
-        The response to the shift, and which entries have their wanted smoothness; shape: ``(m, d)``
+        The response to the shift, which entries have their wanted smoothness, and the norm of the
+        features; shape: ``(m, d)``
     """
-    inner, eps = graph.pool(z), torch.finfo(z.dtype).eps
-    rough = z - graph.unpool(inner)
-    deviation = graph.pool(rough.square_().div_(graph.basis.unsqueeze(1))).sqrt()
+    y, *rest = work or (torch.empty_like(z), torch.empty_like(z), torch.empty_like(z))
+    torch.div(z, graph.basis.unsqueeze(1), out=y)
+    inner, eps = average(y, graph), torch.finfo(z.dtype).eps
+    rough = torch.sub(y, spread(inner, graph, rest[0]), out=rest[0]).square_()
+    square = average(rough, graph)
+    deviation, norm = square.sqrt(), square.addcmul_(inner, inner).sqrt_()
     rounding = eps * inner.abs() / deviation  # of the shifted features, in units of their size
     free = rounding < _ROUNDING
     cold = torch.where(free, inner - target * deviation / (1 - target.square()).sqrt(), 0)
-    problem = _Problem(z, graph, target, activation, cold, eps**0.75 + 8 * rounding)
-    found = problem.respond(cold.clone())
+    tolerance = eps**0.75 + eps * len(z) ** 0.5 + 8 * rounding
+    problem = _Problem(y, graph, target, activation, cold, tolerance)
+    found = Response.at(cold.clone(), y, graph, activation, rest)
     alpha, free, changed = problem.improve(found, free)
     for _ in range(_STEPS):
         columns = changed.any(0).nonzero().squeeze(1)
         if not len(columns):
-            return found, free
+            return found, free, norm
         if 2 * len(columns) > z.shape[1]:  # a copy of most of them would take longer
-            del found  # frees its arrays, which the next one takes
-            found = problem.respond(alpha)
+            found = Response.at(alpha, y, graph, activation, rest)
             alpha, free, changed = problem.improve(found, free)
             continue
         part = problem.take(columns)
@@ -153,7 +203,7 @@ def find_shift(
         part = problem.take(columns)
         alpha, free[:, columns] = part.solve(free[:, columns])
         found.put(columns, part.respond(alpha))
-    return found, free
+    return found, free, norm
 
 
 @dataclass(frozen=True)
@@ -161,7 +211,7 @@ class _Problem:
     """What :func:`find_shift` looks for in some feature dimensions.
 
     Args:
-        z: shape: ``(n, d)``
+        y: the features over the basis; shape: ``(n, d)``
         graph: the graph
         target: shape: ``(m, d)``
         activation: the activation
@@ -169,7 +219,7 @@ class _Problem:
         tolerance: of the cosine; shape: ``(m, d)``
     """
 
-    z: Tensor
+    y: Tensor
     graph: Graph
     target: Tensor
     activation: nn.Module
@@ -178,27 +228,33 @@ class _Problem:
 
     def take(self, columns: Tensor) -> _Problem:
         """Some feature dimensions of it."""
-        arrays = {name: getattr(self, name) for name in ("z", "target", "cold", "tolerance")}
-        return replace(self, **{name: array[:, columns] for name, array in arrays.items()})
+        arrays = {name: getattr(self, name) for name in ("y", "target", "cold", "tolerance")}
+        return replace(
+            self, **{name: array.index_select(1, columns) for name, array in arrays.items()}
+        )
 
     def respond(self, alpha: Tensor) -> Response:
         """The response to a shift."""
-        return Response.at(alpha, self.z, self.graph, self.activation)
+        work = torch.empty_like(self.y), torch.empty_like(self.y)
+        return Response.at(alpha, self.y, self.graph, self.activation, work)
 
     def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """One step where the target is missed: the shift, where it is free, and where it is new."""
-        missed = free & ~((found.cosine - self.target).abs() <= self.tolerance)
+        error = found.cosine.sub_(self.target)
+        missed = free & ~(error.abs() <= self.tolerance)
         step = found.step(self.target)
-        step = torch.where(torch.isfinite(step), step, self.cold)
+        step = torch.where(step.abs() < torch.inf, step, self.cold)
         if negative_slope_of(self.activation) == 0:
-            out_of_reach = missed & (found.cosine > self.target) & found.is_flat
-            step, free = torch.where(out_of_reach, 0, step), free & ~out_of_reach
+            out_of_reach = (found.steepness <= _FLAT * found.fall) & missed & (error > 0)
+            if bool(out_of_reach.any()):
+                step, free = torch.where(out_of_reach, 0, step), free & ~out_of_reach
         return torch.where(missed, step, found.alpha), free, missed
 
     def solve(self, free: Tensor) -> tuple[Tensor, Tensor]:
         """The exact shift, and where there is one."""
-        interval = smoothness_range(self.z, self.graph, self.activation)
+        z = self.y * self.graph.basis.unsqueeze(1)
+        interval = smoothness_range(z, self.graph, self.activation)
         free = free & interval.contains(self.target)
-        parts = Components(self.z, self.graph)
+        parts = Components(z, self.graph)
         alpha = exact_shift(parts, self.target, interval, self.activation)
         return torch.where(free, alpha, 0), free

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from graphsct.errors import ModelError
 from graphsct.geometry.activations import negative_slope_of, resolve
-from graphsct.geometry.newton import find_shift
+from graphsct.geometry.target_map import TargetMap
 from graphsct.graph import Graph
 from graphsct.nn.checks import check_share
 
@@ -23,37 +23,24 @@ LARGEST = 0.999
 
 
 class _Shift(torch.autograd.Function):
-    r"""The shifted features :math:`\mathbf z - \mathbf Q \boldsymbol\alpha(\mathbf z, t)`.
-
-    On one component :math:`\cos(\alpha, \mathbf z) = t` holds whatever :math:`\mathbf z`, so
-
-    .. math::
-        \frac{\partial \alpha}{\partial \mathbf z} = \frac{\mathbf w}{\langle \mathbf w, \mathbf e
-        \rangle}, \qquad \frac{\partial \alpha}{\partial t} = -\frac{\|\mathbf h\|}{\langle \mathbf
-        w, \mathbf e \rangle}, \qquad \mathbf w = \sigma' \odot (\mathbf e - t \, \mathbf h /
-        \|\mathbf h\|)
-    """
+    """The map of :class:`~graphsct.geometry.target_map.TargetMap`."""
 
     @staticmethod
-    def forward(
-        ctx: Any, z: Tensor, target: Tensor, graph: Graph, activation: torch.nn.Module
-    ) -> Tensor:
-        found, free = find_shift(z, graph, target, activation)
-        steepness = found.steepness
-        inverse = torch.where(free & (steepness > 0), steepness.reciprocal(), 0)
-        size = torch.where(free, found.size, 1)
-        along = torch.where(free, target / size, 0).index_select(0, graph.component)
-        weight = found.slope * (graph.basis.unsqueeze(1) - along * found.output)
-        ctx.graph = graph
-        ctx.save_for_backward(weight, inverse, size)
-        return z - graph.unpool(found.alpha)
+    def forward(ctx: Any, z: Tensor, target: Tensor, own: TargetMap) -> Tensor:
+        out = torch.empty_like(z)
+        own.forward(z, target, out, _work(z))
+        ctx.map = own
+        ctx.save_for_backward(out)
+        return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        weight, inverse, size = ctx.saved_tensors
-        moved = ctx.graph.pool(grads[0]) * inverse
-        of_z = grads[0] - weight * moved.index_select(0, ctx.graph.component)
-        return of_z, moved * size, None, None
+        (out,), of_z = ctx.saved_tensors, torch.empty_like(grads[0])
+        return of_z, ctx.map.backward(out, grads[0], of_z, _work(out)), None
+
+
+def _work(like: Tensor) -> tuple[Tensor, ...]:
+    return tuple(torch.empty_like(like) for _ in range(3))
 
 
 class Target(torch.nn.Module):
@@ -141,24 +128,26 @@ class Target(torch.nn.Module):
         """What is added to the features; ``(n, d) -> (n, d)``."""
         graph.check_whole()
         x = graph.check_features(x)
-        shifted: Tensor = _Shift.apply(  # type: ignore[no-untyped-call]
-            x, self.targets(x, graph), graph, self.activation
-        )
-        if self.rescale:
-            each = graph.basis.unsqueeze(1)
-            before = graph.pool(x.square() / each)
-            after = graph.pool(self.activation(shifted).square() / each)
-            alive = after > 0
-            factor = (torch.where(alive, before, 1) / torch.where(alive, after, 1)).sqrt()
-            shifted = shifted * factor.index_select(0, graph.component)
+        targets, own = self.targets(x, graph), self.map(graph)
+        shifted: Tensor = _Shift.apply(x, targets, own)  # type: ignore[no-untyped-call]
         return shifted - x
+
+    def map(self, graph: Graph) -> TargetMap:
+        """The map from features to shifted features."""
+        return TargetMap(graph, self.activation, rescale=self.rescale)
 
     def targets(self, x: Tensor, graph: Graph) -> Tensor:
         """The wanted smoothness of each component and channel; shape: ``(m, d)``."""
         if self.logit is None:
             return x.new_full((graph.num_components, x.shape[1]), self.target)
-        lower = x.new_zeros(graph.num_components)
+        lower = self.least(graph)
+        return lower + (LARGEST - lower) * torch.sigmoid(self.logit)
+
+    def least(self, graph: Graph) -> Tensor:
+        """The smoothness above which each component reaches all, whatever its features; shape:
+        ``(m, 1)``.
+        """
+        lower = torch.zeros_like(graph.basis[: graph.num_components])
         if negative_slope_of(self.activation) == 0:
             lower = lower.scatter_reduce(0, graph.component, graph.basis, "amax")
-        lower = lower.clamp_max(LARGEST).unsqueeze(1)
-        return lower + (LARGEST - lower) * torch.sigmoid(self.logit)
+        return lower.clamp_max(LARGEST).unsqueeze(1)

@@ -11,6 +11,7 @@ from graphsct.remedies.board_cell import BoardCell, BoardKey
 from graphsct.remedies.published import NEAR, published
 from graphsct.remedies.rivals import Contest, contests
 from graphsct.remedies.standings import boards, fitting, relative_costs
+from graphsct.remedies.wins import DATA, DEPTHS, LEVEL, MODELS, win_counts
 
 __all__ = ["DEEP", "BoardFinding", "board_findings", "survivors"]
 
@@ -49,6 +50,7 @@ def board_findings(cells: Sequence[BoardCell]) -> list[BoardFinding]:
         _gains(own),
         _shallow_models(own),
         _fewer_layers(own),
+        _winner(cells),
         _cost(own),
         *_others(cells),
         _missing(own),
@@ -227,6 +229,28 @@ def _fewer_layers(own: Sequence[Board]) -> BoardFinding:
     answer = f"{len(winners)} of {len(names)} at some depth" if names else "Not tested"
     rule = f"Better than “a shallower model”, which always has 2 or 4 layers. {_TEST}"
     return BoardFinding("What is better than fewer layers?", answer, rule, tuple(lines))
+
+
+def _winner(cells: Board) -> BoardFinding:
+    found = win_counts(cells)
+    named = {
+        verdict: [each.title for each in found if each.verdict == verdict]
+        for verdict in ("wins", "open")
+    }
+    wins, still_open = named["wins"], named["open"]
+    answer = f"Yes: {_list(wins, len(wins))}" if wins else "Open" if still_open else "No"
+    lines = [
+        f"{each.title}: better in {each.count('better')}, worse in {each.count('worse')} of "
+        f"{each.run()} deep cells that were run, {each.planned - each.run()} of {each.planned} not "
+        f"run: {each.verdict}"
+        for each in found
+    ]
+    rule = (
+        f"Better than no control in two thirds of the deep cells: {_list(DATA, len(DATA))}; "
+        f"{' and '.join(MODELS)}; {_numbers(DEPTHS)} layers. Paired t-tests, {100 * LEVEL:g} %, "
+        "Holm's correction over all of them."
+    )
+    return BoardFinding("Is there a control that wins?", answer, rule, tuple(lines))
 
 
 def _cost(own: Sequence[Board]) -> BoardFinding:

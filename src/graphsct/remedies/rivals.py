@@ -1,4 +1,4 @@
-"""Whether remedies differ from a rival: paired tests of all cells with one data set and model."""
+"""Whether remedies differ from a rival: paired tests of cells with equal data, model and depth."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ class Contest:
 
 
 def contests(cells: Sequence[BoardCell], rival: str) -> list[Contest]:
-    """Every remedy against one of them, at each depth where both have as many runs.
+    """Every remedy against one of them, with the same data, model and depth, where both have as
+    many runs.
 
     Args:
-        cells: cells with one data set and model, over which Holm's method adjusts
+        cells: the cells over which Holm's method adjusts
         rival: name of the remedy to compare with
     """
-    rivals = {cell.key.depth: cell.scores() for cell in cells if cell.key.remedy == rival}
+    rivals = {cell.key: cell.scores() for cell in cells if cell.key.remedy == rival}
     found = []
     for cell in cells:
-        scores, others = cell.scores(), rivals.get(cell.key.depth, [])
+        scores, others = cell.scores(), rivals.get(cell.key._replace(remedy=rival), [])
         if cell.key.remedy != rival and len(scores) == len(others):
             difference = compare_pairs(scores, others)
             if difference is not None:

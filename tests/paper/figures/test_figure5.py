@@ -44,6 +44,16 @@ def test_a_seed_that_a_network_lacks_is_left_out(tmp_path, monkeypatch):
     assert panel["all", 0.5].test == (0.3, 0.3)
 
 
+def test_a_data_set_with_a_single_seed_is_left_out(tmp_path, monkeypatch):
+    names = ("data", "depth", "layers", "target", "seed", "test", "val", "smoothness")
+    rows = [("cora", 2, "none", "", seed, 0.5, 0.5, 0.5) for seed in (0, 1)]
+    rows += [("cora", 2, "all", 0.5, 0, 0.3, 0.5, 0.5)]
+    with (tmp_path / RUNS).open("w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    monkeypatch.setattr("graphsct.paper.figures.figure5.stored_results", lambda part: tmp_path)
+    assert wanted_smoothness().panels == {}
+
+
 def test_titles():
     assert title("csbm-0.3") == "generated, homophily 0.3"
     assert title("cora") == "Cora"

@@ -27,6 +27,7 @@ __all__ = ["RUNS", "ScoredRuns", "WantedSmoothness", "draw", "title", "wanted_sm
 RUNS = "runs.csv"
 _COLOURS = {2: BLUE, 8: ORANGE}
 _COLUMNS = 3
+_ROOM = 8  # points of test score above and below all means
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ class WantedSmoothness:
 
 
 def wanted_smoothness() -> WantedSmoothness:
-    """Read the stored runs. A data set takes part with the seeds that all its networks have."""
+    """Read the stored runs. A data set takes part with the seeds that all its networks have, if
+    these are at least two.
+    """
     with (stored_results("smoothness") / RUNS).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     panels: dict[tuple[str, int], dict[tuple[str, float | None], dict[int, Any]]] = {}
@@ -111,11 +114,14 @@ def wanted_smoothness() -> WantedSmoothness:
         panel = panels.setdefault((row["data"], int(row["depth"])), {})
         target = float(row["target"]) if row["target"] else None
         panel.setdefault((row["layers"], target), {})[int(row["seed"])] = row
-    return WantedSmoothness({key: _shared(panel) for key, panel in panels.items()})
+    shared = {key: _shared(panel) for key, panel in panels.items()}
+    return WantedSmoothness({key: panel for key, panel in shared.items() if panel})
 
 
 def _shared(panel: Mapping[tuple[str, float | None], Mapping[int, Any]]) -> Panel:
     seeds = set.intersection(*(set(runs) for runs in panel.values()))
+    if len(seeds) < 2:
+        return {}
     return {key: _scored(runs[seed] for seed in sorted(seeds)) for key, runs in panel.items()}
 
 
@@ -148,7 +154,11 @@ def draw(data: WantedSmoothness) -> Figure:
         for (own, depth), panel in data.panels.items():
             if own == name:
                 _draw_depth(axes, depth, panel)
-        axes.set(title=title(name), xlim=(0, 1.02), xlabel="smoothness  $s$")
+        means = [
+            runs.mean for key, own in data.panels.items() if key[0] == name for runs in own.values()
+        ]
+        inside = max(0, min(means) - _ROOM), min(100, max(means) + _ROOM)  # intervals may be wider
+        axes.set(title=title(name), xlim=(0, 1.02), ylim=inside, xlabel="smoothness  $s$")
     for line in grid:
         line[0].set_ylabel("test score, %")
     handles: dict[str, Any] = {}

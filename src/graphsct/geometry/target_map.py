@@ -1,0 +1,122 @@
+r"""The map to features whose output has the wanted smoothness, and its gradients.
+
+.. math::
+    \mathbf z \mapsto r \, (\mathbf z - \mathbf Q \boldsymbol\alpha), \qquad
+    s\big(\sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)\big) = t, \qquad
+    r = \|\mathbf z\| / \|\sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)\|
+
+On one component :math:`\cos(\alpha, \mathbf z) = t` holds whatever :math:`\mathbf z`, so
+
+.. math::
+    \frac{\partial \alpha}{\partial \mathbf z} = \frac{\mathbf w}{\langle \mathbf w, \mathbf e
+    \rangle}, \qquad \frac{\partial \alpha}{\partial t} = -\frac{\|\mathbf h\|}{\langle \mathbf
+    w, \mathbf e \rangle}, \qquad \mathbf w = \sigma' \odot (\mathbf e - t \, \mathbf h /
+    \|\mathbf h\|)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from graphsct.geometry.activations import negative_slope_of
+from graphsct.geometry.newton import average, find_shift, respond, spread
+from graphsct.graph import Graph
+
+__all__ = ["TargetMap"]
+
+
+class TargetMap:
+    """The map of some features, and what its gradients need.
+
+    Args:
+        graph: the graph
+        activation: ReLU, leaky ReLU, identity, ELU or SELU
+        rescale: multiply by r, which needs an activation of one slope on each side of 0
+    """
+
+    def __init__(self, graph: Graph, activation: nn.Module, *, rescale: bool) -> None:
+        self._graph, self._activation, self._rescale = graph, activation, rescale
+
+    @torch.no_grad()
+    def forward(self, z: Tensor, target: Tensor, out: Tensor, work: Sequence[Tensor]) -> None:
+        """Compute the features.
+
+        Args:
+            z: shape: ``(n, d)``
+            target: t; shape: ``(m, d)``
+            out: where to write, perhaps over z; shape: ``(n, d)``
+            work: three arrays to compute in; shape: ``(n, d)``
+        """
+        found, free, norm = find_shift(z, self._graph, target, self._activation, work)
+        self._found, self._norm, self._size = found, norm, found.square.sqrt()
+        steepness = found.steepness
+        self._inverse = torch.where(free & (steepness > 0), steepness.reciprocal(), 0)
+        self._along = torch.where(free, target / torch.where(free, self._size, 1), 0)
+        self._alive = found.square > 0
+        graph, shift = self._graph, found.alpha
+        self._factor = torch.ones_like(norm)
+        if self._rescale:
+            self._factor = torch.where(self._alive, norm / self._size, 1)
+            shift = shift * self._factor
+            torch.mul(z, spread(self._factor, graph, work[0]), out=out)
+        elif out is not z:
+            out.copy_(z)
+        out.addcmul_(spread(shift, graph, work[0]), graph.basis.unsqueeze(1), value=-1)
+
+    @torch.no_grad()
+    def backward(
+        self, out: Tensor, gradient: Tensor, of_z: Tensor, work: Sequence[Tensor]
+    ) -> Tensor:
+        r"""Compute the gradients. With :math:`\mathbf g` that of the output :math:`\mathbf o`, and
+        sums over a component,
+
+        .. math::
+            \rho = \langle \mathbf g, \mathbf o \rangle, \qquad
+            \lambda = \frac{r \langle \mathbf g, \mathbf e \rangle - \rho \langle \mathbf h, \sigma'
+            \mathbf e \rangle / \|\mathbf h\|^2}{\langle \mathbf w, \mathbf e \rangle}, \qquad
+            \nabla_t = \lambda \|\mathbf h\|
+
+            \nabla_{\mathbf z} = r \mathbf g - \rho \frac{\sigma' \odot \mathbf h}{\|\mathbf h\|^2}
+            + \rho \frac{\mathbf z}{\|\mathbf z\|^2} - \lambda \mathbf w
+
+        where :math:`\rho = 0` without the factor r.
+
+        Args:
+            out: what :meth:`forward` wrote; shape: ``(n, d)``
+            gradient: its gradient; shape: ``(n, d)``
+            of_z: where to write that of z; shape: ``(n, d)``
+            work: three arrays to compute in; shape: ``(n, d)``
+
+        Returns:
+            That of t; shape: ``(m, d)``
+        """
+        graph, basis = self._graph, self._graph.basis.unsqueeze(1)
+        own, shifted, other = work
+        torch.div(gradient, basis, out=own)
+        torch.div(out, basis, out=shifted)
+        found, factor = self._found, self._factor
+        pull = factor * average(own, graph)
+        along = bent = torch.zeros_like(pull)
+        if self._rescale:
+            inner = average(torch.mul(own, shifted, out=other), graph)
+            rho = torch.where(self._alive, inner, 0)
+            bent = torch.where(self._alive, rho / found.square, 0)
+            along = torch.where(self._alive, rho / self._norm.square(), 0)
+            own.mul_(spread(factor, graph, other))
+            own.addcmul_(shifted, spread(along / factor, graph, other))
+            own.add_(spread(along * found.alpha, graph, other))
+        moved = (pull - bent * found.shrink) * self._inverse
+        if negative_slope_of(self._activation) == 0:
+            output = shifted.clamp_min_(0)
+            own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
+            slope = torch.gt(output, 0, out=shifted)
+        else:
+            output, slope = respond(shifted, graph, self._activation)
+            output.mul_(slope)
+            own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
+        own.addcmul_(slope, spread(moved, graph, other), value=-1)
+        torch.mul(own, basis, out=of_z)
+        return moved * self._size
