@@ -34,7 +34,8 @@ def edges_of(nodes: int) -> Tensor:
     more = torch.randint(nodes, (2, 3 * nodes), generator=torch.Generator().manual_seed(0))
     edges = torch.cat([torch.stack([path, path + 1]), more], dim=1)
     low, high = edges.amin(0), edges.amax(0)
-    return torch.unique(torch.stack([low, high])[:, low < high], dim=1)
+    once: Tensor = torch.unique(torch.stack([low, high])[:, low < high], dim=1)
+    return once
 
 
 def exact_basis(edges: Tensor, nodes: int) -> npt.NDArray[np.longdouble]:
