@@ -26,6 +26,7 @@ __all__ = ["TEXT", "Columns", "PathLike", "existing", "is_integer", "is_number",
 PathLike = str | os.PathLike[str]
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": " ", ".edges": " ", ".edgelist": " "}
+_TEXTS = ("string", "large_string", "binary", "large_binary")  # of Parquet
 _COMMENTS = (b"#", b"%")
 _BLANK = " \t\r"  # Python counts more characters as blank than pyarrow
 _BLANKS = re.compile(f"[{_BLANK}]+".encode())
@@ -179,7 +180,7 @@ def _read_parquet(path: Path, types: Types) -> Columns:
             raise DataError(
                 f"{path}, column {field.name!r} is {field.type}, expected numbers or text"
             )
-    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    texts = [field.name for field in schema if str(field.type) in _TEXTS]
     table = pyarrow.parquet.read_table(path, read_dictionary=texts)  # each text once
     check_bytes(path, sum(map(_text_bytes, table.columns)))
     if not table.num_rows:
@@ -192,8 +193,8 @@ def _read_parquet(path: Path, types: Types) -> Columns:
     columns = []
     for name, column, kind in zip(table.column_names, table.columns, wanted, strict=True):
         try:
-            plain = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-            columns.append(plain.cast(kind))
+            coded = pa.types.is_dictionary(column.type)
+            columns.append((column.cast(column.type.value_type) if coded else column).cast(kind))
         except pa.ArrowException as error:
             raise DataError(f"{path}, column {name!r}: {error}") from error
     return Columns(path, table.column_names, columns, None)
@@ -204,7 +205,7 @@ def _text_bytes(column: Any) -> int:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_dictionary(column.type):
+    if not (pa.types.is_dictionary(column.type) and str(column.type.value_type) in _TEXTS):
         return 0
     chunks = column.chunks
     lengths = (
