@@ -9,6 +9,7 @@ import pytest
 
 from graphsct.files import (
     leftovers,
+    make_folder,
     parse_json,
     replacing,
     sweep,
@@ -50,6 +51,16 @@ def test_a_file_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch):
     assert flushed == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
     write_text(path, "again", flush=False)
     assert len(flushed) == 2
+
+
+def test_a_new_folder_is_on_the_disk_too(tmp_path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino))
+    make_folder(tmp_path / "deep" / "new")
+    assert set(flushed) == {tmp_path.stat().st_ino, (tmp_path / "deep").stat().st_ino}
+    flushed.clear()
+    make_folder(tmp_path / "deep" / "new")
+    assert flushed == []
 
 
 def test_a_folder_that_cannot_be_flushed_has_its_file(tmp_path, monkeypatch):

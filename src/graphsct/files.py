@@ -14,6 +14,7 @@ from typing import Any
 
 __all__ = [
     "leftovers",
+    "make_folder",
     "parse_json",
     "replacing",
     "sweep",
@@ -37,7 +38,7 @@ def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder; name a file in it", str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     try:
         handle, name = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix
@@ -54,8 +55,7 @@ def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
             _flush(temporary)
         temporary.replace(path)
         if flush:
-            with suppress(OSError):  # not every file system can flush a folder
-                _flush(path.parent)
+            _flush_names(path.parent)
     except OSError as error:
         # A full disk forgets where it is, and nobody knows the temporary name.
         if error.filename in (None, name, temporary):
@@ -63,6 +63,14 @@ def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it, if they are missing; their names survive a power cut."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in missing:
+        _flush_names(path.parent)
 
 
 def leftovers(folder: Path, names: Iterable[str]) -> list[Path]:
@@ -114,6 +122,11 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _flush_names(folder: Path) -> None:
+    with suppress(OSError):  # not every file system can flush a folder
+        _flush(folder)
 
 
 def parse_json(text: str) -> Any:

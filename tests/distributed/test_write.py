@@ -5,6 +5,7 @@ import torch
 
 from graphsct import DataError, TrainingError, datasets
 from graphsct.distributed import Layout, write, write_partition
+from graphsct.distributed.partition import divide
 from graphsct.training.disk import held
 
 
@@ -62,6 +63,21 @@ def test_two_processes_do_not_write_one_partition(sparse, tmp_path):
     with held(tmp_path), pytest.raises(TrainingError, match="another process is using"):
         write_partition(sparse, tmp_path, 3, force=True)
     assert Layout.read(tmp_path) == first
+
+
+def test_a_partition_that_another_process_wrote_meanwhile_stays(sparse, tmp_path, monkeypatch):
+    found = []
+
+    def meanwhile(*args):
+        if not found:
+            found.append(None)
+            found.append(write_partition(sparse, tmp_path, 2))
+        return divide(*args)
+
+    monkeypatch.setattr(write, "divide", meanwhile)
+    with pytest.raises(DataError, match="holds a partition already"):
+        write_partition(sparse, tmp_path, 3)
+    assert Layout.read(tmp_path) == found[1]
 
 
 def test_a_full_disk_is_one_line(sparse, tmp_path):

@@ -38,6 +38,7 @@ def test_gram_is_the_dense_one(monkeypatch):
 @pytest.mark.parametrize("nodes", [1, 3, 5, 1000])
 def test_pooling_in_pieces_is_the_dense_product(terms, nodes, monkeypatch):
     monkeypatch.setattr(kernels, "_TERMS", terms)
+    monkeypatch.setattr(kernels, "_BLOCK_TERMS", terms)
     monkeypatch.setattr(kernels, "_PIECE_NODES", max(nodes, terms))
     generator = torch.Generator().manual_seed(0)
     for components in (1, 2, 7, 40):

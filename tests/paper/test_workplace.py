@@ -32,3 +32,21 @@ def test_a_search_outlives_the_runs(tmp_path):
     (tmp_path / "study").mkdir()
     clear_runs(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["study"]
+
+
+def test_files_of_others_outlive_the_runs(tmp_path):
+    runs = runs_folder(tmp_path, SETTINGS)
+    elsewhere = tmp_path / "elsewhere"
+    for name in ("seed-0/run.json", "seed-0/.lock", "seed-1/run.json", "seed-1/notes.txt"):
+        (runs / name).parent.mkdir(parents=True, exist_ok=True)
+        (runs / name).write_text("")
+    for place in (tmp_path / "runs-mine", elsewhere):
+        place.mkdir()
+        (place / "run.json").write_text("mine")
+    (runs / "seed-2").symlink_to(elsewhere)
+    clear_runs(tmp_path)
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == {
+        "runs-mine/run.json",
+        "elsewhere/run.json",
+        f"{runs.name}/seed-1/notes.txt",
+    }

@@ -2,6 +2,7 @@ import signal
 import threading
 import time
 from functools import cache
+from pathlib import Path
 
 import psutil
 import pytest
@@ -95,6 +96,16 @@ def test_cells_are_searched_on_a_cluster(tmp_path):
     assert outcome.stored is not None, outcome.reason
     assert outcome.stored.found.trials == 2
     assert outcome.stored.command.endswith("--trials 2 --max-hidden 16 --workers 2")
+
+
+def test_workers_execute_no_module_of_the_current_folder(tmp_path, monkeypatch):
+    for name in ("graphsct", "queue"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a')\n")
+    monkeypatch.chdir(tmp_path)
+    found = search(TASK, trials=1, ray="local", workers=1, storage="study", epochs=2)
+    assert (found.trials, found.failed) == (1, 0)
+    assert not (tmp_path / "executed").exists()
+    assert Path.cwd() == tmp_path
 
 
 def test_no_cluster_is_an_error_that_says_how_to_start_one(tmp_path, monkeypatch):

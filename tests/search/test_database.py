@@ -157,7 +157,14 @@ def test_a_server_that_is_not_there_does_not_show_the_password(tmp_path, address
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["sqlite:///mine.db", "mine"])
+WRONG = ["sqlite:///mine.db", "mine", "mysql://me:secret@host/mine", "postgresql://me:secret/mine"]
+WRONG += ["postgresql://me:half@secret@host/mine", "postgresql://me:secret@host:port/mine"]
+
+
+@pytest.mark.parametrize("url", WRONG)
 def test_other_addresses_are_refused(url):
-    with pytest.raises(TrainingError, match=r"not a PostgreSQL address such as postgresql://user@"):
+    message = r"not a PostgreSQL address such as postgresql://user@"
+    with pytest.raises(TrainingError, match=message) as caught:
         search(TASK, trials=2, database=url, **FAST)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__context__ is None

@@ -3,7 +3,9 @@ import torch
 from torch.testing import assert_close
 from zoo import ZOO
 
+from graphsct import Graph
 from graphsct.graph import kernels
+from graphsct.smoothness import laplacians
 from graphsct.smoothness.laplacians import LAPLACIANS, walk_energy
 
 
@@ -39,3 +41,29 @@ def test_small_differences_do_not_drown_in_a_large_constant(name):
     energy = LAPLACIANS[name]
     expected = 1e-6 * energy(x, graph, kernels.inner)
     assert_close(energy(1e-3 * x + 10, graph, kernels.inner), expected, rtol=0.01, atol=0.0)
+
+
+@pytest.mark.parametrize("name", LAPLACIANS)
+def test_a_hub_is_as_exact_as_its_neighbours(name):
+    leaves = torch.arange(1, 200_000)
+    edges = torch.stack([torch.zeros_like(leaves), leaves])
+    graph = Graph(edges, symmetrize=True, dtype=torch.float32)
+    noise = torch.rand(200_000, 2, generator=torch.Generator().manual_seed(0))
+    for x in (graph.degree.sqrt().unsqueeze(1), 1 + 1e-3 * noise, noise):
+        energy = LAPLACIANS[name]
+        expected = energy(x.double(), graph.double(), kernels.inner).item()
+        size = x.double().square().sum().item()
+        found = energy(x, graph, kernels.inner).item()
+        assert found == pytest.approx(expected, rel=2e-6, abs=1e-7 * size)
+
+
+def test_hubs_change_neither_values_nor_gradients(graph, x, monkeypatch):
+    x.requires_grad_()
+    for energy in LAPLACIANS.values():
+        expected = energy(x, graph, kernels.inner)
+        monkeypatch.setattr(laplacians, "_LONG", 3)
+        found = energy(x, graph, kernels.inner)
+        monkeypatch.undo()
+        assert_close(found, expected, rtol=1e-12, atol=1e-12)
+        gradients = [torch.autograd.grad(each, x)[0] for each in (found, expected)]
+        assert_close(*gradients, rtol=1e-10, atol=1e-10)

@@ -128,6 +128,31 @@ def test_force_leaves_files_that_no_run_writes(used, name):
     assert (used / name).read_text() == "mine"
 
 
+@pytest.mark.parametrize("link", ["seed-7", "without-control", "without-control/seed-7"])
+def test_force_follows_no_link_to_runs_elsewhere(used, tmp_path_factory, link):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for name in ("run.json", "seed-0/run.json"):
+        (elsewhere / name).parent.mkdir(exist_ok=True)
+        (elsewhere / name).write_text("another run")
+    if (used / link).exists():
+        (used / link).rename(used / "moved")
+    (used / link).symlink_to(elsewhere)
+    before, other = content(used), content(elsewhere)
+    with pytest.raises(TrainingError, match=f"{link} is a link to .*; remove the link"):
+        open_and_close(used, SETTINGS, force=True)
+    assert content(used) == before
+    assert content(elsewhere) == other
+
+
+def test_force_deletes_a_link_but_not_its_file(used, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "mine.json"
+    elsewhere.write_text("mine")
+    (used / "results.json").unlink()
+    (used / "results.json").symlink_to(elsewhere)
+    open_and_close(used, SETTINGS, force=True)
+    assert elsewhere.read_text() == "mine"
+
+
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"force": True}])
 def test_a_kill_at_the_first_settings_leaves_a_folder_that_is_taken(tmp_path, options):
     for name in (".lock", ".config-ab12cd_9.json"):

@@ -50,8 +50,7 @@ def write_partition(
         force: replace an existing partition
     """
     place = Path(folder)
-    if (place / HEADER).is_file() and not force:
-        raise DataError(f"{place} holds a partition already; use force=True to replace it")
+    _check_free(place, force)
     graph = graph_of(data)
     several = count_splits(data) > 1
     problems = [SplitData.of(data, i if several else None) for i in range(count_splits(data))]
@@ -64,6 +63,7 @@ def write_partition(
     owners = divide(graph.adjacency, parts, method)
     crossing = _crossing(graph.adjacency.component.numpy(), owners)
     with held(place), _writing(place):
+        _check_free(place, force)  # another process may have been faster
         sweep(place, (HEADER, name_of("*")))
         (place / HEADER).unlink(missing_ok=True)  # from here on the folder is not a partition
         pieces = []
@@ -96,6 +96,11 @@ def write_partition(
         )
         write_json(place / HEADER, layout.to_dict())
     return layout
+
+
+def _check_free(place: Path, force: bool) -> None:
+    if (place / HEADER).is_file() and not force:
+        raise DataError(f"{place} holds a partition already; use force=True to replace it")
 
 
 @contextmanager

@@ -123,11 +123,12 @@ def _check_reached(h: Tensor, wanted: Tensor, parts: Components) -> None:
     if bool(missed.any()):
         component, dimension = missed.nonzero()[0].tolist()
         where = f" in component {component}" if len(wanted) > 1 else ""
+        wider = "" if h.dtype == torch.float64 else "float64, or "
         raise UnreachableError(
             f"the shift of dimension {dimension}{where} gives the smoothness "
             f"{reached[component, dimension].item():.9g} instead of "
             f"{wanted[component, dimension].item():.9g}, by rounding in {h.dtype}; "
-            "use float64, or smaller features"
+            f"use {wider}features with a smaller smooth part"
         )
 
 

@@ -18,8 +18,9 @@ from graphsct.graph.autocast import suspended
 __all__ = ["Membership", "column_norm", "gram", "inner", "pool", "propagate", "reweigh", "unpool"]
 
 _BLOCK_ELEMENTS = 1 << 20
-# A sum of few terms rounds little in float32; these sums, piece by piece, are added in float64.
-_TERMS = 16
+# A sum of few terms rounds little in float32; these sums are added in float64: those of a connected
+# graph by blocks of dense products, those of several components piece by piece.
+_BLOCK_TERMS, _TERMS = 64, 16
 _PIECE_NODES = 1 << 17
 _GRAM_ROWS = 1 << 10
 
@@ -82,7 +83,7 @@ class Membership:
         basis: the one non-zero of each row; shape: ``(n,)``
         component: its column; shape: ``(n,)``
         num_components: the number of columns, m
-        pieces: :math:`\mathbf Q^\top`, piece by piece
+        pieces: :math:`\mathbf Q^\top`, piece by piece; none if it has one column
     """
 
     basis: Tensor
@@ -93,6 +94,8 @@ class Membership:
     @classmethod
     def build(cls, basis: Tensor, component: Tensor, num_components: int) -> Membership:
         """Sort the nodes by component once, so that pooling is a few sparse products."""
+        if num_components == 1:
+            return cls(basis, component, 1, ())
         order = torch.argsort(component, stable=True)
         size = torch.bincount(component, minlength=num_components)
         place = torch.arange(len(order), device=order.device)
@@ -145,10 +148,24 @@ def _csr(counts: Tensor, columns: Tensor, values: Tensor, width: int) -> Tensor:
     )
 
 
+def _add_up(weight: Tensor, x: Tensor) -> Tensor:
+    """The sum of all rows times their weights; shapes: ``(n,), (n, d) -> (1, d)``."""
+    count = len(x) // _BLOCK_TERMS
+    whole = count * _BLOCK_TERMS
+    total = weight[whole:].unsqueeze(0) @ x[whole:]
+    if count:
+        blocks = x[:whole].reshape(count, _BLOCK_TERMS, x.shape[1])
+        sums = torch.bmm(weight[:whole].view(count, 1, _BLOCK_TERMS), blocks)
+        total = sums.sum(0, dtype=torch.float64).add_(total).to(x.dtype)
+    return total
+
+
 class _Pool(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Membership, x: Tensor) -> Tensor:
         ctx.q = q
+        if q.num_components == 1:
+            return _add_up(q.basis, x)
         out = x.new_zeros(q.num_components, x.shape[1])
         end, carried = 0, x.new_zeros(())
         for piece in q.pieces:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -14,9 +14,11 @@ from typing import Any, Generic, TypeVar
 from filelock import FileLock, Timeout
 
 from graphsct.errors import ExperimentError, GraphsctError
+from graphsct.files import sweep
 from graphsct.paper.cell import CellSettings, Key, Stored
+from graphsct.training.checkpoint import RUN_FILES
 from graphsct.training.config import TrainConfig
-from graphsct.training.disk import saving
+from graphsct.training.disk import LOCK, saving
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
@@ -25,6 +27,8 @@ from graphsct.training.run import Run
 __all__ = ["CellOutcome", "alone", "clear_runs", "each_cell", "runs_folder", "train_runs"]
 
 S = TypeVar("S", bound=Stored)
+
+_RUNS = re.compile(r"runs-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,24 @@ def runs_folder(work: Path, settings: CellSettings) -> Path:
 
 
 def clear_runs(work: Path) -> None:
-    """Delete the runs of a finished cell; its search stays, so that it can be extended."""
-    for runs in work.glob("runs-*"):
-        shutil.rmtree(runs)
+    """Delete the runs of a finished cell; its search stays, so that it can be extended, and so do
+    files of others.
+    """
+    for runs in work.iterdir():
+        if _RUNS.fullmatch(runs.name) and runs.is_dir() and not runs.is_symlink():
+            _clear(runs)
+
+
+def _clear(folder: Path) -> None:
+    """Delete the files of runs in a folder and in those inside it, which go if they are empty."""
+    sweep(folder, RUN_FILES)
+    for path in folder.iterdir():
+        if path.name in (*RUN_FILES, LOCK):
+            path.unlink()
+        elif path.is_dir() and not path.is_symlink():
+            _clear(path)
+    with suppress(OSError):  # files of others stay, and their folder with them
+        folder.rmdir()
 
 
 def train_runs(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, chdir, nullcontext
+from pathlib import Path
 from typing import Any
 
 from graphsct.errors import TrainingError
 from graphsct.extras import require
+from graphsct.safe_path import safe_path
 from graphsct.search.blind import BlindData
 from graphsct.search.worker import Plan, work
 
@@ -39,7 +43,8 @@ def run_cluster(
     ray = require("ray", "ray")
     try:
         own = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
-        ray.init(address, **own, log_to_driver=False, logging_level="error")
+        with safe_path(), _away():
+            ray.init(address, **own, log_to_driver=False, logging_level="error")
     except ConnectionError as error:
         raise TrainingError(
             f"there is no Ray cluster at {address!r}: {error}. Start one with 'ray start --head', "
@@ -69,6 +74,14 @@ def run_cluster(
         ) from error
     finally:
         ray.shutdown()
+
+
+def _away() -> AbstractContextManager[None]:
+    """Ray lets its workers look for modules in the current folder, even if this process does not:
+    then another folder, which has none, has to be the current one.
+    """
+    looks_here = not {"", str(Path.cwd())}.isdisjoint(sys.path)
+    return nullcontext() if looks_here else chdir(sys.prefix)
 
 
 def _work(plan: Plan, content: bytes) -> None:

@@ -106,11 +106,12 @@ def _check_url(url: str) -> URL:
     require("psycopg", "postgres")
     try:
         found = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # such as a port that is a word, or a password
         found = None
-    if found is None or found.get_backend_name() != "postgresql":
+    # Without the address: what stands at the wrong place of it may be a password.
+    if found is None or found.get_backend_name() != "postgresql" or "@" in (found.host or ""):
         raise TrainingError(
-            "the database is not a PostgreSQL address such as postgresql://user@host/name; leave "
-            "database=... out to keep the study in its folder"
+            "the database is not a PostgreSQL address such as postgresql://user@host/name, with "
+            "%40 for an @ in a password; leave database=... out to keep the study in its folder"
         )
     return found.set(drivername="postgresql+psycopg")

@@ -14,12 +14,14 @@ __all__ = ["LAPLACIANS", "walk_energy"]
 
 #: The inner product of two ``(n, d)`` matrices, as a whole or of each column.
 Inner = Callable[[Tensor, Tensor], Tensor]
+# Rows with more entries than this are long.
+_LONG = 1 << 12
 
 
 def _symmetric(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
     # The smooth part has no energy, and its rounding errors would hide the energy of the rest.
     rough = rough_part(x, graph)
-    return inner(rough, rough) - inner(rough, graph.propagate(rough))
+    return inner(rough, rough) - _form(rough, graph.matrix, rough, inner)
 
 
 def _combinatorial(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
@@ -47,11 +49,28 @@ def walk_energy(x: Tensor, graph: Graph, weight: Tensor, inner: Inner) -> Tensor
     matrix = torch.sparse_csr_tensor(
         starts, columns, weight, size=graph.matrix.shape, check_invariants=False
     )
-    total = kernels.propagate(matrix, torch.ones_like(root))
+    exact = matrix.double()  # sums over the many neighbours of a hub, of one column each
+    total = kernels.propagate(exact, torch.ones_like(root, dtype=torch.float64))
     leave = torch.where(total > 0, 1 / total, 0)
-    arrive = kernels.propagate(matrix, leave)
-    both = leave * total + arrive
-    return inner(x, both * x) / 2 - inner(leave * x, kernels.propagate(matrix, x))
+    arrive = kernels.propagate(exact, leave)
+    both, leave = (leave * total + arrive).to(x.dtype), leave.to(x.dtype)
+    return inner(x, both * x) / 2 - _form(leave * x, matrix, x, inner)
+
+
+def _form(x: Tensor, matrix: Tensor, y: Tensor, inner: Inner) -> Tensor:
+    r""":math:`\langle \mathbf X, \mathbf S \mathbf Y \rangle` with a symmetric matrix.
+
+    A product adds up a row in the precision of the features, and errors grow with the number of
+    entries. So the long rows of hubs are never added up: each of their entries is also one of a
+    short row.
+    """
+    hub = (matrix.crow_indices().diff() > _LONG).unsqueeze(1)
+    if not bool(hub.any()):
+        return inner(x, kernels.propagate(matrix, y))
+    x_hub, y_hub = torch.where(hub, x, 0), torch.where(hub, y, 0)
+    from_others = inner(x - x_hub, kernels.propagate(matrix, y))
+    to_others = inner(y - y_hub, kernels.propagate(matrix, x_hub))
+    return from_others + to_others + inner(x_hub, kernels.propagate(matrix, y_hub))
 
 
 #: The energy of features by the name of a Laplacian, given features, graph and inner product.

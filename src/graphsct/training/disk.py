@@ -9,6 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from graphsct.errors import TrainingError
+from graphsct.files import make_folder
 
 __all__ = ["LOCK", "held", "saving"]
 
@@ -21,7 +22,7 @@ def held(folder: Path) -> Iterator[None]:
     """Keep other processes out of a folder, which is created if it does not exist."""
     lock = FileLock(folder / LOCK, timeout=0)
     with saving(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         try:
             lock.acquire()
         except Timeout:

@@ -129,13 +129,21 @@ def _delete(folder: Path, names: Iterable[str]) -> None:
 
 
 def _seed_folders(folder: Path) -> list[Path]:
+    """The folders of seeds, none of which may be a link to files elsewhere."""
     places = [folder]
     if not (folder / WITHOUT / CONFIG).exists():  # else it is a run folder of its own
         places.append(folder / WITHOUT)
-    return [
+    found = [
         path
         for place in places
         if place.is_dir()
         for path in place.iterdir()
         if _SEED.fullmatch(path.name) and path.is_dir()
     ]
+    for path in (*places[1:], *found):
+        if path.is_symlink():
+            raise TrainingError(
+                f"{path} is a link to {path.readlink()}, whose files force=True does not delete; "
+                "remove the link, or use another folder=..."
+            )
+    return found

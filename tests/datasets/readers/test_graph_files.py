@@ -531,6 +531,7 @@ def test_a_name_that_is_a_number_does_not_make_a_header_of_the_row_above(tmp_pat
 #: Files whose first row may be a header: neither its words nor the rest of the files tell.
 UNSURE = {
     "e.csv, line 1: 'citing,cited'.*'source,target'": ("citing,cited\nann,bob\nbob,ann\n",),
+    "e.csv, line 1: 'citing,1'.*'source,target'": ("citing,1\n10,20\n20,30\n30,1\n",),
     "y.csv, line 2: 'paper,topic'.*'id,label'": (
         "ann,bob\nbob,ann\n",
         "# by hand\npaper,topic\nann,ml\nbob,ai\n",
@@ -554,8 +555,9 @@ def test_an_edge_between_known_nodes_is_not_a_header(tmp_path):
     path.write_text("citing,cited\nann,bob\nbob,ann\n")
     assert from_files(path, header=True).node_ids == ["ann", "bob"]
     assert from_files(path, header=False, symmetrize=True).graph.num_edges == 2
-    path.write_text("ann,bob\nbob,eve\n")
-    assert from_files(path, symmetrize=True).node_ids == ["ann", "bob", "eve"]
+    for ids in (["ann", "17", "42"], ["1a", "2", "3"], ["ann", "bob", "eve"]):
+        path.write_text("{0},{1}\n{1},{2}\n{2},{0}\n".format(*ids))
+        assert set(from_files(path, symmetrize=True).node_ids) == set(ids)
     labels = tmp_path / "y.csv"
     labels.write_text("ann,ml\nbob,ai\neve,ai\n")
     assert from_files(path, labels=labels, symmetrize=True).y.tolist() == [1, 0, 0]

@@ -33,6 +33,13 @@ def bombs(folder):
     (folder / "one_line.txt.gz").write_bytes(gzip.compress(b"7" * 10 * ROWS))
     np.savez_compressed(folder / "array.npz", edge_index=array)
     pyarrow.parquet.write_table(pa.table({"a": array[0], "b": array[1]}), folder / "t.parquet")
+    texts = {"source": ["a" * 50_000] * 100, "target": ["b"] * 100}
+    for kind in ("string", "large_string", "binary"):
+        columns = {name: pa.array(column).cast(kind) for name, column in texts.items()}
+        pyarrow.parquet.write_table(pa.table(columns), folder / f"{kind}s.parquet")
+    pyarrow.parquet.write_table(
+        pa.table({"source": ["a" * 10**6], "target": ["b"]}), folder / "one_text.parquet"
+    )
     matrix = sp.coo_array(([1.0], ([0], [0])), shape=(2**40, 2**40))
     sp.save_npz(folder / "coo.npz", matrix)
     sp.save_npz(folder / "csc.npz", sp.csc_array(([1.0], [0], [0, 1]), shape=(2**40, 1)))
@@ -42,9 +49,9 @@ def bombs(folder):
 def test_a_file_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_MAX_BYTES", str(10**6))
     found = bombs(tmp_path)
-    assert len(found) == 6
+    assert len(found) == 10
     for path in found:
-        assert path.stat().st_size < 10**6 / 20
+        assert path.stat().st_size < 10**6 / 8
         with pytest.raises(
             DataError, match=rf"{path.name} takes more than 1000000 bytes.*set GRAPH"
         ):
@@ -95,3 +102,18 @@ def test_the_limit_is_a_number(tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHSCT_MAX_BYTES", "much")
     with pytest.raises(DataError, match="GRAPHSCT_MAX_BYTES is 'much', expected a number"):
         check_bytes(tmp_path, 1)
+
+
+def test_columns_of_lists_are_refused_before_they_are_read(tmp_path):
+    path = tmp_path / "e.parquet"
+    pyarrow.parquet.write_table(pa.table({"source": [0], "target": [[1, 2]]}), path)
+    with pytest.raises(DataError, match=r"column 'target' is list<.*>, expected numbers or text"):
+        from_files(path)
+
+
+def test_texts_of_every_kind_are_names(tmp_path):
+    plain, coded = pa.array(["a", "b"]), pa.array(["b", "a"]).dictionary_encode()
+    for kind in ("large_string", "binary"):
+        columns = {"source": plain.cast(kind), "target": coded}
+        pyarrow.parquet.write_table(pa.table(columns), tmp_path / "e.parquet")
+        assert from_files(tmp_path / "e.parquet").node_ids == ["a", "b"]

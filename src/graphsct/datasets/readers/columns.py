@@ -26,6 +26,7 @@ __all__ = ["TEXT", "Columns", "PathLike", "existing", "is_integer", "is_number",
 PathLike = str | os.PathLike[str]
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": " ", ".edges": " ", ".edgelist": " "}
+_TEXTS = ("string", "large_string", "binary", "large_binary")  # of Parquet
 _COMMENTS = (b"#", b"%")
 _BLANK = " \t\r"  # Python counts more characters as blank than pyarrow
 _BLANKS = re.compile(f"[{_BLANK}]+".encode())
@@ -171,8 +172,17 @@ def _read_parquet(path: Path, types: Types) -> Columns:
     import pyarrow.parquet
 
     content = pyarrow.parquet.read_metadata(path)
-    check_bytes(path, 8 * content.num_rows * content.num_columns)
-    table = pyarrow.parquet.read_table(path)
+    packed = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
+    check_bytes(path, max(packed, 8 * content.num_rows * content.num_columns))
+    schema = pyarrow.parquet.read_schema(path)
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise DataError(
+                f"{path}, column {field.name!r} is {field.type}, expected numbers or text"
+            )
+    texts = [field.name for field in schema if str(field.type) in _TEXTS]
+    table = pyarrow.parquet.read_table(path, read_dictionary=texts)  # each text once
+    check_bytes(path, sum(map(_text_bytes, table.columns)))
     if not table.num_rows:
         raise DataError(f"{path} is empty")
     first = [str(column[0].as_py()) for column in table.columns]
@@ -183,10 +193,25 @@ def _read_parquet(path: Path, types: Types) -> Columns:
     columns = []
     for name, column, kind in zip(table.column_names, table.columns, wanted, strict=True):
         try:
-            columns.append(column.cast(kind))
+            coded = pa.types.is_dictionary(column.type)
+            columns.append((column.cast(column.type.value_type) if coded else column).cast(kind))
         except pa.ArrowException as error:
             raise DataError(f"{path}, column {name!r}: {error}") from error
     return Columns(path, table.column_names, columns, None)
+
+
+def _text_bytes(column: Any) -> int:
+    """The bytes that a column of a few different texts takes if each row has its own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_dictionary(column.type) and str(column.type.value_type) in _TEXTS):
+        return 0
+    chunks = column.chunks
+    lengths = (
+        pc.binary_length(chunk.dictionary).cast(pa.int64()).take(chunk.indices) for chunk in chunks
+    )
+    return sum(pc.sum(each).as_py() or 0 for each in lengths)
 
 
 def _read_text(
@@ -261,7 +286,11 @@ def _look(
     if not top:
         raise DataError(f"{path} is empty")
     _check_delimiter(path, delimiter, top[0])
-    unsure = header is None and not any(map(is_number, top[0][1]))
+    first, second = top[0][1], top[-1][1]
+    over_numbers = any(
+        is_number(b) and not is_number(a) for a, b in zip(first[:ids], second, strict=False)
+    )
+    unsure = header is None and (over_numbers or not any(map(is_number, first)))
     if header is None:
         header = _is_header(top[0][1], top[1][1] if len(top) == 2 else [], ids)
     if not header:

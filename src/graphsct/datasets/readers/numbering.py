@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from graphsct.datasets.readers.columns import Columns, is_integer
+from graphsct.datasets.readers.columns import Columns, is_integer, is_number
 from graphsct.datasets.readers.edges import EdgeList
 from graphsct.datasets.targets import check_targets
 from graphsct.errors import DataError
@@ -87,7 +87,8 @@ def number_nodes(listed: EdgeList, named: Named | None) -> tuple[Any, list[str] 
     coded = pa.concat_arrays(ends).dictionary_encode()
     index = coded.indices.to_numpy().astype(np.int64).reshape(2, -1)
     assert listed.table is not None
-    known = bool(np.isin(index[:, 1:], index[:, 0]).any())
+    words = [not is_number(end[0].as_py()) for end in ends]
+    known = bool(np.isin(index[:, 1:], index[words, 0]).any())
     listed.table.check_first_row(known, "source", "target")
     return index, coded.dictionary.to_pylist()
 
