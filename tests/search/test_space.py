@@ -142,7 +142,7 @@ def test_the_order_of_choices_decides_the_random_numbers_and_stays():
     shared = ["learning_rate", "conv_weight_decay", "dense_weight_decay", "dropout", "hidden"]
     shared += ["depth", "activation"]
     leaky = [*shared, "negative_slope", "normalize"]
-    own = ["c_max", "c_min", "share", "offset", "drop_output"]
+    own = ["c_max", "c_min", "share", "offset", "drop_output", "offset_weight_decay"]
     expected = {
         ("gcn", None): [*leaky, "init", "drop_convs"],
         ("gcn", "gated"): [*leaky, "init", "drop_convs", "theta"],

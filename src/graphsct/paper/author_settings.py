@@ -80,6 +80,7 @@ def author_settings(key: Key) -> CellSettings:
             learning_rate=rate,
             conv_weight_decay=decays[0],
             dense_weight_decay=decays[1],
+            offset_weight_decay=1e-4 if key.model == "egnn" else 0.0,
         ),
         normalize=True,
     )

@@ -21,7 +21,7 @@ __all__ = ["chosen_in", "configs", "few_shapes", "first_choices", "in_effect", "
 _RATES = (1e-4, 1e-3, 3e-3, 5e-3, 1e-2)
 _LEAST_EPOCHS = 200
 _DECAYS = (0.0, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
-_TRAIN = ("learning_rate", "conv_weight_decay", "dense_weight_decay")
+_TRAIN = ("learning_rate", "conv_weight_decay", "dense_weight_decay", "offset_weight_decay")
 # Settings in which runs of one shape may differ, and settings that have few choices.
 _FEW = {*_TRAIN, "dropout", "drop_convs", "normalize"}
 _FEW |= {"depth", "hidden", "activation", "negative_slope", "init"}
