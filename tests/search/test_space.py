@@ -60,7 +60,7 @@ def test_what_a_task_says_is_not_searched():
     assert choices["activation"] == ("tanh",)
     assert "negative_slope" not in choices
     assert choices["hidden"] == (16, 32)
-    assert choices["depth"] == (2, 4, 8, 16)
+    assert choices["depth"] == (2, 4, 8, 16, 32)
     assert choices["normalize"] == (False, True)
     assert "normalize" not in space(Task("texas", "gcn", None, None, normalize=False))
 

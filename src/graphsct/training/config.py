@@ -38,8 +38,15 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric", "precision", "batch_size", "warm_up", "least_epochs")
-_IF_GIVEN += ("offset_weight_decay",)
+_IF_GIVEN = (
+    "options",
+    "metric",
+    "precision",
+    "batch_size",
+    "warm_up",
+    "least_epochs",
+    "offset_weight_decay",
+)
 
 
 class Config(Record, strict=True, noun="setting"):
