@@ -46,25 +46,25 @@ def test_without_cells_nothing_is_reached_and_nothing_is_missed(found):
     assert {goal.verdict for goal in by_name.values()} == {"not yet"}
     assert {goal.reached for goal in by_name.values()} == {0}
     assert table.parts == ()
-    assert by_name["Reach of the searches"].missing == 96
-    assert by_name["Accuracy with SCT"].missing == 48
+    assert by_name["Searches"].missing == 96
+    assert by_name["With SCT"].missing == 48
 
 
 @pytest.mark.parametrize(("mean", "reached"), [(84.8, 1), (85.9, 1), (84.7, 0), (86.0, 0)])
 def test_an_anchor_is_near_a_published_or_a_repeated_mean(found, mean, reached):
-    goal = found(authors=[(ANCHOR, mean)])[0]["Settings of the authors"]
+    goal = found(authors=[(ANCHOR, mean)])[0]["Anchors"]
     assert (goal.cells, goal.reached, len(goal.short)) == (1, reached, 1 - reached)
 
 
 def test_a_directed_graph_is_named(found):
-    goal = found(authors=[(Key("texas", "gcnii", None, 32), 75.0)])[0]["Settings of the authors"]
+    goal = found(authors=[(Key("texas", "gcnii", None, 32), 75.0)])[0]["Anchors"]
     assert goal.short[0].why.endswith("against 69.5; their graph is directed and ours is symmetric")
     assert goal.verdict == "missed"
 
 
 @pytest.mark.parametrize(("mean", "reached"), [(83.3, 1), (90.0, 1), (83.2, 0)])
 def test_a_cell_with_sct_is_near_the_paper_or_above(found, mean, reached):
-    goal = found([(SCT, mean)])[0]["Accuracy with SCT"]
+    goal = found([(SCT, mean)])[0]["With SCT"]
     assert (goal.cells, goal.wanted, goal.reached) == (1, 34, reached)
 
 
@@ -78,20 +78,20 @@ def test_or_the_papers_number_is_one_that_its_protocol_prints(found):
         replace(trial, val_loss=0.5 + number / 1000)
         for number, trial in enumerate(trials * (TRIALS // 4))
     ]
-    goal = found([(SCT, 80.0)], replays=[Replay(SCT, tuple(many))])[0]["Accuracy with SCT"]
+    goal = found([(SCT, 80.0)], replays=[Replay(SCT, tuple(many))])[0]["With SCT"]
     assert goal.reached == 1
     low = tuple(replace(trial, test_score=0.8) for trial in many)
-    goal = found([(SCT, 80.0)], replays=[Replay(SCT, low)])[0]["Accuracy with SCT"]
+    goal = found([(SCT, 80.0)], replays=[Replay(SCT, low)])[0]["With SCT"]
     assert "the protocol prints 80.0 to 80.0" in goal.short[0].why
 
 
 def test_cells_of_a_narrow_search_are_counted_together(found):
     pair = [SCT, SCT._replace(control=None)]
-    goal = found([(key, 83.0) for key in pair], max_hidden=32)[0]["Reach of the searches"]
+    goal = found([(key, 83.0) for key in pair], max_hidden=32)[0]["Searches"]
     assert (goal.cells, goal.reached) == (2, 0)
     (short,) = goal.short
     assert short.cell == "Cora, GCNII, 2 layers (2 cells)"
-    assert short.why == "the search could not choose the published hidden"
+    assert short.why == "not among the choices of the search: hidden"
 
 
 def test_validation_selects_the_best_model(found, tmp_path):
@@ -101,8 +101,8 @@ def test_validation_selects_the_best_model(found, tmp_path):
     better = tuple(replace(run, val_score=0.99) for run in cell.results)
     replace(cell, results=better).write(tmp_path)
     by_name, table = found()
-    goal = by_name["Best model with SCT"]
+    goal = by_name["Best"]
     assert (goal.cells, goal.reached, goal.missing) == (1, 0, 2)
     assert goal.short[0].cell == "Cora, GCNII-SCT, 4 layers"
     assert goal.short[0].why == "84.0 ± 0.1 against 85.5"
-    assert {row.goal for row in table.parts[0].rows} >= {"Best model with SCT"}
+    assert {row.goal for row in table.parts[0].rows} >= {"Best"}

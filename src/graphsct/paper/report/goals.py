@@ -66,12 +66,11 @@ class Goal:
 
 _COLUMNS: tuple[Column[Goal], ...] = (
     Column("goal", "{name:s}", right=False),
-    Column("", "{what:s}", right=False),
     Column("wanted", "{wanted:d}"),
     Column("reached", "{reached:d}"),
-    Column("of the cells that were run", "{cells:d}"),
+    Column("run", "{cells:d}"),
     Column("not run", "{missing:d}"),
-    Column("", "{verdict:s}", right=False),
+    Column("verdict", "{verdict:s}", right=False),
 )
 _SHORT: tuple[Column[Shortfall], ...] = (
     Column("goal", "{goal:s}", right=False),
@@ -95,7 +94,8 @@ def goals(tables: Mapping[str, Table[Any]]) -> Table[Goal]:
     )
     short = tuple(replace(one, goal=goal.name) for goal in rows for one in goal.short)
     part = Table("What falls short of them", _SHORT, short, sections=("goal",))
-    return Table("What was to be reached", _COLUMNS, rows, parts=(part,) if short else ())
+    notes = tuple(f"{goal.name}: {goal.what}" for goal in rows)
+    return Table("What was to be reached", _COLUMNS, rows, notes, (part,) if short else ())
 
 
 def _anchors(rows: Sequence[AuthorRow]) -> Goal:
@@ -104,8 +104,9 @@ def _anchors(rows: Sequence[AuthorRow]) -> Goal:
     ran = [row for row in known if row.base is not None]
     short = tuple(_far(ran))
     return Goal(
-        name="Settings of the authors",
-        what=f"Without SCT, our mean is at most {_ANCHOR} from a published or a repeated one.",
+        name="Anchors",
+        what=f"Without SCT, at the settings of the authors, our mean is at most {_ANCHOR} from a "
+        "published or a repeated one.",
         wanted=len(known),
         reached=len(ran) - len(short),
         cells=len(ran),
@@ -144,11 +145,11 @@ def _searches(rows: Sequence[AccuracyRow]) -> Goal:
         short.append(
             Shortfall(
                 cell=f"{data}, {model}, {depths} layers ({len(rows_of_group)} cells)",
-                why=f"the search could not choose the published {', '.join(names)}",
+                why=f"not among the choices of the search: {', '.join(names)}",
             )
         )
     return Goal(
-        name="Reach of the searches",
+        name="Searches",
         what="The search could choose all published settings; 64 channels if none are published.",
         wanted=len(own),
         reached=sum(not row.unreached for row in ran),
@@ -173,7 +174,7 @@ def _with_sct(table: Table[AccuracyRow]) -> Goal:
         if not _near(row)
     ]
     return Goal(
-        name="Accuracy with SCT",
+        name="With SCT",
         what=f"Our mean is at most {_NEAR} below the paper's number, or that number is between the "
         "5% and 95% quantiles of what the paper's protocol prints.",
         wanted=_MOST,
@@ -218,8 +219,8 @@ def _best(table: Table[AccuracyRow]) -> Goal:
                 text += f"{other.ours:.1f} ± {other.std:.1f}"
             short.append(Shortfall(cell=_name(best), why=text))
     return Goal(
-        name="Best model with SCT",
-        what="The one that validation accuracy selects has, as a mean of ten runs, at least "
+        name="Best",
+        what="The model with SCT that validation accuracy selects has as a mean of ten runs at least "
         + ", ".join(f"{value} on {DATASETS[name]}" for name, value in _BEST.items())
         + ".",
         wanted=len(_BEST),

@@ -210,7 +210,7 @@ def _protocol(table: Table[ReplayRow]) -> Iterator[ReportFinding]:
     yield ReportFinding(
         "How much of the printed gain is the protocol's?",
         f"{ours:+z.1f} of {paper:+z.1f} points",
-        f"In the {len(pairs)} pairs whose trials we drew as the paper does, its protocol (200 "
+        f"Where we drew trials as the paper does (pairs: {len(pairs)}), its protocol (200 "
         "trials of one run, least validation loss, with SCT the better test accuracy of two "
         f"activations) prints a mean gain of {ours:+z.1f} points with our models; the paper prints "
         f"{paper:+z.1f}. Without the choice of the activation by test accuracy it would be "
