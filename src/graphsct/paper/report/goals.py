@@ -220,7 +220,7 @@ def _best(table: Table[AccuracyRow]) -> Goal:
             short.append(Shortfall(cell=_name(best), why=text))
     return Goal(
         name="Best",
-        what="The model with SCT that validation accuracy selects has as a mean of ten runs at least "
+        what="The model with SCT that validation accuracy selects has a mean of at least "
         + ", ".join(f"{value} on {DATASETS[name]}" for name, value in _BEST.items())
         + ".",
         wanted=len(_BEST),
