@@ -25,9 +25,11 @@ _FRAME = f"""
 def on_files(files: Any, config: Any, **_: Any) -> Any:
     """Add the whole report."""
     tables = {name: build(name) for name in experiments()}
+    images = {number: _IMAGES / f"figure{number}.png" for number in FIGURES}
     drawings = [
-        Drawing(number, figure.title, figure.caption, png=_IMAGES / f"figure{number}.png")
+        Drawing(number, figure.title, figure.caption, png=images[number])
         for number, figure in FIGURES.items()
+        if images[number].is_file()
     ]
     text = page(tables, list(Cell.read_all().values()), drawings)
     files.append(File.generated(config, _WHOLE, content=text))

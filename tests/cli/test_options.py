@@ -42,7 +42,7 @@ HELP |= {"root": (), "threads": (), "device": (), "as_json": ()}
 
 
 def test_names_are_those_that_there_are():
-    assert set(options.OF_THE_PAPER) == set(paper.DATASETS)
+    assert set(options.OF_THE_PAPER) == set(paper.TITLES)
     assert set(options.FROM_FILES) == set(CATALOG)
     assert set(options.DATASETS) == set(CATALOG) | set(GENERATED)
     assert all(MODELS[name].title == title for name, title in paper.MODELS.items())
@@ -142,7 +142,7 @@ def ask(shell, line, monkeypatch):
         ("graphsct train --control ", ["none", *CONTROLS]),
         ("graphsct search --model gcn", ["gcn", "gcnii"]),
         ("graphsct search --select ", list(options.SELECTIONS)),
-        ("graphsct figure ", ["1", "2", "3", "4"]),
+        ("graphsct figure ", ["1", "2", "3", "4", "5"]),
         ("graphsct reproduce table1", ["table1", "table10", "table11"]),
         ("graphsct reproduce dep", ["depth"]),
         ("graphsct reproduce depth --data cora,ci", ["cora,citeseer"]),

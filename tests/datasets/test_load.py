@@ -32,6 +32,7 @@ SPLITS = {
     "chameleon": (1092, 729, 456),
     "squirrel": (2496, 1664, 1041),
     "cornell_as_served": (87, 59, 37),
+    "physics_egnn": (100, 150, 34243),
     "minesweeper": (5000, 2500, 2500),
     "chameleon_filtered": (409, 287, 194),
     "squirrel_filtered": (1053, 718, 452),
@@ -60,7 +61,7 @@ def test_real_set_is_as_the_catalogue_says(name, warm):
     assert int((data.edge_index[0] == data.edge_index[1]).sum()) == LOOPS.get(name, 0)
     assert tuple(int(mask.sum()) for mask in data.splits[0]) == SPLITS[name]
     assert len(data.splits) == (10 if name in {*LOOPS, *TEN} else 1)
-    assert (data.x.layout == torch.strided) is (name != "physics")
+    assert (data.x.layout == torch.strided) is (name not in ("physics", "physics_egnn"))
     scaled = load(name, warm, normalize=True, features=made).x
     sums = scaled.abs() @ torch.ones(scaled.shape[1], 1)
     assert ((sums - 1).abs() < 1e-5).logical_or(sums == 0).all()
@@ -108,6 +109,18 @@ def test_physics_has_the_features_of_the_file_and_a_split_from_the_seed(warm):
         assert torch.bincount(data.y[mask]).tolist() == [count] * 5
     assert load("physics", warm).train_mask.equal(data.train_mask)
     assert not load("physics", warm, seed=1).train_mask.equal(data.train_mask)
+
+
+def test_egnns_split_of_physics_is_the_one_its_code_draws(warm):
+    data = load("physics_egnn", warm, seed=7)
+    assert data.name == "physics_egnn"
+    torch.manual_seed(100)
+    for label in range(5):
+        nodes = (data.y == label).nonzero()[:, 0]
+        nodes = nodes[torch.randperm(len(nodes))]
+        for mask, own in zip(data.splits[0], (nodes[:20], nodes[20:50], nodes[50:]), strict=True):
+            assert bool(mask[own].all())
+    assert data.train_mask.nonzero()[:5, 0].tolist() == [100, 481, 580, 729, 755]
 
 
 def test_features_as_they_are(warm):

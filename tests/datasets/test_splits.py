@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from graphsct import DataError
 from graphsct.datasets import Fractions, PerClass, Split
-from graphsct.datasets.splits import check_split
+from graphsct.datasets.splits import TorchPerClass, check_split
 
 labels = st.lists(st.integers(-1, 3), min_size=4).map(lambda y: torch.tensor([0, 1, 2, 3, *y]))
 
@@ -28,6 +28,17 @@ def test_per_class_takes_as_many_of_each_class(y, seed):
     assert torch.bincount(y[split.train]).tolist() == [1] * 4
     assert torch.bincount(y[split.val]).tolist() == [2] * 4
     assert torch.stack(split).sum(0).equal((y >= 0).long())
+
+
+def test_pytorchs_generator_draws_class_by_class():
+    y = torch.arange(300) % 3
+    split = TorchPerClass(train=2, val=3, seed=5).draw(y)
+    generator = torch.Generator().manual_seed(5)
+    for label in range(3):
+        nodes = (y == label).nonzero()[:, 0][torch.randperm(100, generator=generator)]
+        assert split.train[nodes].nonzero()[:, 0].tolist() == [0, 1]
+        assert split.val[nodes].nonzero()[:, 0].tolist() == [2, 3, 4]
+    assert torch.stack(split).sum(0).equal(torch.ones(300, dtype=torch.long))
 
 
 def test_the_seed_decides():

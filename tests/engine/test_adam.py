@@ -11,11 +11,13 @@ from graphsct.nn import GCN
 from graphsct.training import TrainConfig
 
 ALIKE = [TrainConfig(learning_rate=0.05, conv_weight_decay=0.1, dense_weight_decay=0.02)] * 2
+OFFSETS = replace(ALIKE[0], offset_weight_decay=0.5)
 OTHER = TrainConfig(learning_rate=0.01, conv_weight_decay=0.0, dense_weight_decay=0.3)
 WARM = [replace(ALIKE[0], warm_up=3)] * 2
 CONFIGS = {
     "alike": ALIKE,
     "different": [ALIKE[0], OTHER],
+    "offsets": [OFFSETS, ALIKE[0]],
     "warm": WARM,
     "one warm": [ALIKE[0], WARM[0]],
     "both warm": [replace(OTHER, warm_up=4), WARM[0]],
@@ -41,6 +43,7 @@ def test_steps_are_those_of_torch(name):
             model.param_groups(
                 conv_weight_decay=config.conv_weight_decay,
                 dense_weight_decay=config.dense_weight_decay,
+                offset_weight_decay=config.offset_weight_decay,
             ),
             lr=config.learning_rate,
         )

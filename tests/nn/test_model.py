@@ -87,7 +87,7 @@ def test_choices_and_options_are_each_others_inverse(name, control):
     for pick in (0, -1):
         chosen = {key: values[pick] for key, values in space.items()} | {"dropout": 0.3}
         options = model.from_choices(chosen)
-        assert set(options) <= {*model.options(), "activation"}
+        assert set(options) <= {*model.options(), "activation", "offset_weight_decay"}
         back = model.to_choices(options)
         assert {key: back[key] for key in chosen} == pytest.approx(chosen)
 
@@ -266,12 +266,14 @@ def test_norms_stand_before_every_activation(name):
 def test_param_groups_hold_every_parameter_once(name):
     graph = ZOO["many_components"].graph()
     model = make(MODELS[name], graph, control="pooled", norm="BatchNorm", activation="srelu")
-    groups = model.param_groups(conv_weight_decay=0.01, dense_weight_decay=5e-4)
+    groups = model.param_groups(
+        conv_weight_decay=0.01, dense_weight_decay=5e-4, offset_weight_decay=0.1
+    )
     decay = {id(p): group["weight_decay"] for group in groups for p in group["params"]}
     assert len(decay) == sum(len(group["params"]) for group in groups)
     for key, parameter in model.named_parameters():
         place = key.split(".")[0]
-        expected = {"convs": 0.01, "activations": 0.0}.get(place, 5e-4)
+        expected = {"convs": 0.01, "activations": 0.1}.get(place, 5e-4)
         assert decay[id(parameter)] == expected, key
     assert len(decay) == len(list(model.parameters()))
     torch.optim.Adam(groups, lr=0.1)

@@ -12,10 +12,11 @@ from filelock import FileLock
 
 from graphsct import datasets
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import Cell, CellSettings, Key
+from graphsct.paper.cell import EARLIER, Cell, CellSettings, Key
 from graphsct.paper.keys import borrow
 from graphsct.paper.origin import Allowed
 from graphsct.paper.reproduce import Budget, is_done, run_cells
+from graphsct.search.space import VERSION
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import run_seeds
 
@@ -130,11 +131,15 @@ def test_a_damaged_cell_is_named(run, tmp_path):
         ({"seconds": 9.0}, {"trials": 5}, False),
         ({}, {"trials": 5, "finalists": 2}, False),
         ({"finalists": 3}, {"trials": 5, "finalists": 2}, True),
+        ({"space": None}, {"trials": 5}, False),
+        ({"space": None}, {}, True),
     ],
 )
 def test_a_search_counts_if_it_was_allowed_as_much(run, allowed, budget, done):
     cell = run([SHALLOW])[0].stored
-    cell = replace(cell, found=None if allowed is None else origin(5, **allowed))
+    cell = replace(
+        cell, found=None if allowed is None else origin(5, **{"space": VERSION, **allowed})
+    )
     assert is_done(cell, Budget(seeds=2, **budget)) is done
     assert not is_done(cell, Budget(seeds=3, **budget))
 
@@ -167,7 +172,7 @@ def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     pytest.importorskip("optuna")
     (first,) = run([SHALLOW], known={}, trials=1)
     assert first.stored.found.allowed == Allowed(
-        trials=1, seconds=None, max_hidden=None, finalists=0
+        trials=1, seconds=None, max_hidden=None, finalists=0, space=VERSION
     )
     assert first.stored.found.trials == 1
     assert first.stored.settings.train.select == first.stored.found.select == "val_score"
@@ -178,6 +183,27 @@ def test_settings_are_searched_and_the_search_goes_on(run, tmp_path):
     assert len(more.stored.results) == 2
     assert more.stored.command.endswith("--seeds 2 --trials 2")
     assert more.stored.found.after == ()
+
+
+def test_a_cell_that_is_searched_again_stays_visible(run, tmp_path):
+    pytest.importorskip("optuna")
+    before = replace(KNOWN[SHALLOW], found=origin(4), results=(result(70.0),))
+    (outcome,) = run([SHALLOW], known={SHALLOW: before}, trials=1, max_hidden=16)
+    assert outcome.stored.found.allowed.space == VERSION
+    assert len(outcome.stored.results) == 2
+    assert Cell.read_all(tmp_path / "out" / EARLIER) == {SHALLOW: before}
+    run([SHALLOW], known={SHALLOW: before}, trials=2, max_hidden=16)
+    assert Cell.read_all(tmp_path / "out" / EARLIER) == {SHALLOW: before}
+    assert list(Cell.read_all(tmp_path / "out")) == [SHALLOW]
+
+
+def test_a_search_begins_with_what_the_authors_publish(run, tmp_path):
+    pytest.importorskip("optuna")
+    key = Key("cora", "gcnii", None, 2)  # the data are the demo's
+    (outcome,) = run([key], known={}, trials=1)
+    model, train = outcome.stored.settings.model, outcome.stored.settings.train
+    assert (model.hidden, model.alpha, model.theta, model.dropout) == (64, 0.1, 0.5, 0.6)
+    assert (train.learning_rate, train.conv_weight_decay) == (0.01, 0.01)
 
 
 def test_settings_of_the_same_model_at_other_depths_are_tried_first(run, tmp_path):

@@ -60,7 +60,7 @@ def test_what_a_task_says_is_not_searched():
     assert choices["activation"] == ("tanh",)
     assert "negative_slope" not in choices
     assert choices["hidden"] == (16, 32)
-    assert choices["depth"] == (2, 4, 8, 16)
+    assert choices["depth"] == (2, 4, 8, 16, 32)
     assert choices["normalize"] == (False, True)
     assert "normalize" not in space(Task("texas", "gcn", None, None, normalize=False))
 
@@ -142,7 +142,7 @@ def test_the_order_of_choices_decides_the_random_numbers_and_stays():
     shared = ["learning_rate", "conv_weight_decay", "dense_weight_decay", "dropout", "hidden"]
     shared += ["depth", "activation"]
     leaky = [*shared, "negative_slope", "normalize"]
-    own = ["c_max", "c_min", "share", "offset", "drop_output"]
+    own = ["c_max", "c_min", "share", "offset", "drop_output", "offset_weight_decay"]
     expected = {
         ("gcn", None): [*leaky, "init", "drop_convs"],
         ("gcn", "gated"): [*leaky, "init", "drop_convs", "theta"],

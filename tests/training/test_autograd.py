@@ -93,6 +93,12 @@ def test_a_model_has_its_own_groups_or_the_dense_decay():
     assert decays == {0.01, 0.002}
 
 
+def test_offsets_have_their_own_decay():
+    config = replace(CONFIG, offset_weight_decay=0.3)
+    groups = param_groups(GCN(16, 8, 3, 2, activation="srelu"), config)
+    assert {group["name"]: group["weight_decay"] for group in groups}["offset"] == 0.3
+
+
 def on_a_device(own, seed=0):
     """A run with the dropout of other devices, drawn by the CPU."""
     with seeded(seed):

@@ -53,6 +53,7 @@ OF_THE_PAPER = (
     "citeseer",
     "pubmed",
     "physics",
+    "physics_egnn",
     "arxiv",
     "cornell",
     "texas",

@@ -141,7 +141,7 @@ def reproduce(
         _say(f"interrupted: the same command resumes; finished results are in {request.out}")
         raise typer.Exit(130) from None
     shown = experiment.build(request.out, root).only(request.choice.includes)
-    if not shown.rows:
+    if not shown.rows and not shown.parts:
         raise experiment.nothing_left(request.choice, request.out)
     if as_json:
         print_json(shown.to_dict())

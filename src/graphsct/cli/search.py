@@ -48,7 +48,7 @@ def search(
     root: Annotated[Path | None, options.root(_DATA)] = None,
     model: Annotated[str | None, options.model(_TASK)] = None,
     control: Annotated[str | None, options.control(_TASK)] = None,
-    depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8 and 16 are tried")] = None,
+    depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8, 16 and 32 are tried")] = None,
     activation: Annotated[
         str | None, option("relu, leaky_relu, ...", _TASK, "relu and leaky_relu are tried")
     ] = None,

@@ -106,6 +106,9 @@ def train(
     warm_up: Annotated[int | None, option("Epochs to the full rate.", _TRAIN, "0")] = None,
     conv_weight_decay: Annotated[float | None, option("Of convolutions.", _TRAIN, "0")] = None,
     dense_weight_decay: Annotated[float | None, option("Of the rest.", _TRAIN, "0.0005")] = None,
+    offset_weight_decay: Annotated[
+        float | None, option("Of the offsets of srelu.", _TRAIN, "0")
+    ] = None,
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
     precision: Annotated[str | None, options.precision(_TRAIN)] = None,

@@ -53,7 +53,8 @@ class Entry:
         key: the name that this class expects
         folder: folder of the raw files below the root
         raw: names of the raw files
-        split: ``public``, ``ten``, ``twenty``, ``drawn`` from a seed, or ``time``
+        split: ``public``, ``ten``, ``twenty``, ``drawn`` from a seed, ``egnn``, as its
+            code draws it, or ``time``
         facts: the expected counts
         paper: row in the paper's table, ``None`` if it has none
         elsewhere: other places below the root where a file with the same content may be
@@ -152,6 +153,18 @@ _CORNELL = _web(
     PaperRow(183, 295, 1703, 5, _TEN, _DIRECTED),
 )
 
+_PHYSICS = Entry(
+    name="physics",
+    title="Coauthor-Physics",
+    source="Coauthor",
+    key="Physics",
+    folder="Coauthor/Physics/raw",
+    raw=("ms_academic_phy.npz",),
+    split="drawn",
+    facts=Facts(34493, 247962, 8415, 5, 1, 0.93),
+    paper=PaperRow(34493, 247962, 8415, 5, "100/150/34,243", _UNDIRECTED),
+)
+
 _ARXIV_COUNTS = ("raw/num-node-list.csv.gz", "raw/num-edge-list.csv.gz")
 _ARXIV_SPLIT = tuple(f"split/time/{part}.csv.gz" for part in ("train", "valid", "test"))
 
@@ -174,17 +187,7 @@ _ENTRIES_IN_ORDER = (
         Facts(19717, 44324, 500, 3, 1, 0.80),
         PaperRow(19717, 44338, 500, 3, "60/500/1,000", _LINKS),
     ),
-    Entry(
-        name="physics",
-        title="Coauthor-Physics",
-        source="Coauthor",
-        key="Physics",
-        folder="Coauthor/Physics/raw",
-        raw=("ms_academic_phy.npz",),
-        split="drawn",
-        facts=Facts(34493, 247962, 8415, 5, 1, 0.93),
-        paper=PaperRow(34493, 247962, 8415, 5, "100/150/34,243", _UNDIRECTED),
-    ),
+    _PHYSICS,
     Entry(
         name="arxiv",
         title="Ogbn-arxiv",
@@ -234,6 +237,14 @@ _ENTRIES_IN_ORDER = (
         facts=replace(_CORNELL.facts, homophily=0.26),
         paper=None,
         elsewhere={_FEATURES: f"WebKB/texas/raw/{_FEATURES}"},
+    ),
+    # The split that EGNN's authors draw, on which GCNII and EGNN were published.
+    replace(
+        _PHYSICS,
+        name="physics_egnn",
+        title="Coauthor-Physics, EGNN's split",
+        split="egnn",
+        paper=None,
     ),
     _heterophilous(
         "minesweeper",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from graphsct.datasets.assemble import assemble
 from graphsct.datasets.catalog import Entry, find
@@ -17,7 +18,7 @@ from graphsct.datasets.parse import parse
 from graphsct.datasets.parsed import Parsed, path_for, restore, save
 from graphsct.datasets.paths import data_root, lock, temporary_folder
 from graphsct.datasets.raw import RawFile, download, locate, look
-from graphsct.datasets.splits import PerClass
+from graphsct.datasets.splits import PerClass, Split, TorchPerClass
 from graphsct.datasets.synthetic import GENERATED
 from graphsct.errors import DataError
 from graphsct.graph import Graph
@@ -80,14 +81,13 @@ def load(
         parsed = without_duplicates(_with_duplicates(entry, parsed))
     y = torch.from_numpy(parsed.y)
     edge_index = torch.from_numpy(parsed.edge_index)
-    drawn = [PerClass(train=20, val=30, seed=seed).draw(y)] if entry.split == "drawn" else None
     data = assemble(
         entry.name,
         graph=Graph(edge_index, len(y), symmetrize=True),
         edge_index=edge_index,
         x=parsed.x,
         y=y,
-        splits=drawn or parsed.splits,
+        splits=_drawn(entry, y, seed) or parsed.splits,
         split=split,
         normalize=normalize,
         features=features,
@@ -95,6 +95,15 @@ def load(
         **parsed.more,
     )
     return check_present(data)
+
+
+def _drawn(entry: Entry, y: Tensor, seed: int) -> list[Split]:
+    """The split of a set whose files have none: 20 nodes of each class, and 30."""
+    if entry.split == "drawn":
+        return [PerClass(train=20, val=30, seed=seed).draw(y)]
+    if entry.split == "egnn":
+        return [TorchPerClass(train=20, val=30, seed=100).draw(y)]
+    return []
 
 
 def is_here(name: str, root: Root = None) -> bool:

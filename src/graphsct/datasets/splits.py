@@ -14,7 +14,7 @@ from torch import Tensor
 from graphsct.datasets.targets import kind_of, labelled
 from graphsct.errors import DataError
 
-__all__ = ["Fractions", "PerClass", "Split", "as_splits", "check_split"]
+__all__ = ["Fractions", "PerClass", "Split", "TorchPerClass", "as_splits", "check_split"]
 
 
 class Split(NamedTuple):
@@ -49,7 +49,7 @@ class PerClass:
         if self.train < 1 or self.val < 1:
             raise DataError(f"{self} asks for less than one node of each class")
         part = np.full(len(y), -1, dtype=np.int8)
-        for label, nodes in enumerate(_shuffled_groups(y, self.seed)):
+        for label, nodes in enumerate(self._classes(y)):
             if len(nodes) < wanted:
                 raise DataError(
                     f"class {label} has {len(nodes)} nodes, too few for train={self.train} and "
@@ -59,6 +59,23 @@ class PerClass:
             part[nodes[:wanted]] = 1
             part[nodes[: self.train]] = 0
         return _as_split(part)
+
+    def _classes(self, y: Tensor) -> Sequence[Any]:
+        """The nodes of each class, shuffled."""
+        return _shuffled_groups(y, self.seed)
+
+
+class TorchPerClass(PerClass):
+    """The same, with each class shuffled in turn by PyTorch's generator.
+
+    The code of the energetic network, EGNN, and of many papers since draws its split of
+    Coauthor-Physics like this, with seed 100.
+    """
+
+    def _classes(self, y: Tensor) -> Sequence[Any]:
+        generator = torch.Generator().manual_seed(self.seed)
+        groups = (torch.nonzero(y == label)[:, 0] for label in range(int(y.max()) + 1))
+        return [nodes[torch.randperm(len(nodes), generator=generator)].numpy() for nodes in groups]
 
 
 @dataclass(frozen=True)

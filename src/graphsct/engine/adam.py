@@ -37,7 +37,11 @@ class Settings(Protocol):
 
     @property
     def dense_weight_decay(self) -> float:
-        """Of all other weights but those of activations."""
+        """Of all other weights but the offsets of activations."""
+
+    @property
+    def offset_weight_decay(self) -> float:
+        """Of the offsets of activations."""
 
 
 class Adam:
@@ -96,4 +100,4 @@ def _settings(config: Settings) -> dict[str, Any]:
     """What tells learning rates apart, and the weight decay of each group."""
     conv, dense = config.conv_weight_decay, config.dense_weight_decay
     rate = config.learning_rate, config.warm_up
-    return {"lr": rate, "conv": conv, "dense": dense, "activation": 0.0}
+    return {"lr": rate, "conv": conv, "dense": dense, "offset": config.offset_weight_decay}

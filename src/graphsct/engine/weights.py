@@ -15,7 +15,7 @@ from graphsct.engine.program import Program
 __all__ = ["Weight", "Weights"]
 
 #: Weights that the optimizer may treat differently, and buffers, which it leaves alone.
-_GROUPS = ("conv", "dense", "activation", "buffer")
+_GROUPS = ("conv", "dense", "offset", "buffer")
 
 
 class Weights:

@@ -16,6 +16,9 @@ from graphsct.nn.model import Model, layer_numbers, register
 
 __all__ = ["EnergeticGNN"]
 
+#: As published for all data sets.
+_DECAYS = dict(conv_weight_decay=0.0, offset_weight_decay=1e-4)
+
 
 @register
 class EnergeticGNN(Model):
@@ -59,12 +62,13 @@ class EnergeticGNN(Model):
         | change
         for change in (
             # As published for Cora up to 16 layers and beyond, for PubMed likewise, and Physics.
-            dict(learning_rate=0.005, conv_weight_decay=0.0),
-            dict(learning_rate=0.005, conv_weight_decay=0.0, c_min=0.15, share=2 / 3),
-            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.12, share=1.0, drop_output=False),
-            dict(conv_weight_decay=0.0, dropout=0.5, c_min=0.11, share=1.0, drop_output=False),
-            dict(learning_rate=0.005, conv_weight_decay=0.0, c_min=0.12, share=5 / 6, offset=-5.0)
-            | dict(dense_weight_decay=5e-5),
+            _DECAYS | dict(learning_rate=0.005),
+            _DECAYS | dict(learning_rate=0.005, c_min=0.15, share=2 / 3),
+            _DECAYS | dict(dropout=0.5, c_min=0.12, share=1.0, drop_output=False),
+            _DECAYS | dict(dropout=0.5, c_min=0.11, share=1.0, drop_output=False),
+            _DECAYS
+            | dict(learning_rate=0.005, dense_weight_decay=5e-5)
+            | dict(c_min=0.12, share=5 / 6, offset=-5.0),
             # Found by searches.
             {},
             dict(normalize=False),
@@ -77,8 +81,8 @@ class EnergeticGNN(Model):
     @classmethod
     def search_space(cls, control: str | None) -> Space:
         """The bounds of the energy, the ``share`` of ``c_min`` that goes to the initial features,
-        the first offset of SReLU, the only activation without control and none for ``target``, and
-        whether dropout also acts before the output layer.
+        the first offset of SReLU, the only activation without control and none for ``target``,
+        whether dropout also acts before the output layer, and the decay of the offsets.
         """
         own, others = ("srelu",), ("relu", "leaky_relu")
         activations = {None: own, "target": others}.get(control, own + others)
@@ -89,6 +93,7 @@ class EnergeticGNN(Model):
             "share": (0.25, 0.5, 2 / 3, 0.75, 5 / 6, 1.0),
             "offset": (-10.0, -5.0, -1.0),
             "drop_output": (True, False),
+            "offset_weight_decay": (0.0, 1e-4),
         }
 
     @classmethod

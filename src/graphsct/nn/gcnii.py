@@ -56,6 +56,7 @@ class GCNII(Model):
             dict(dropout=0.5, alpha=0.2, theta=1.5, conv_weight_decay=5e-4),
             dict(dropout=0.5, alpha=0.5, theta=1.0)
             | dict(conv_weight_decay=1e-3, dense_weight_decay=1e-3),
+            dict(dropout=0.5, alpha=0.5, theta=1.0, conv_weight_decay=5e-4),
             dict(dropout=0.5, alpha=0.5, theta=1.5)
             | dict(conv_weight_decay=1e-4, dense_weight_decay=1e-4),
             # Found by searches.

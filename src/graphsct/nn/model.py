@@ -343,12 +343,16 @@ class Model(torch.nn.Module):
         return self.output.weight.new_zeros(())
 
     def param_groups(
-        self, *, conv_weight_decay: float = 0.0, dense_weight_decay: float = 0.0
+        self,
+        *,
+        conv_weight_decay: float = 0.0,
+        dense_weight_decay: float = 0.0,
+        offset_weight_decay: float = 0.0,
     ) -> list[dict[str, Any]]:
         """Parameters for an optimizer, with weight decay for convolutions and dense layers apart.
 
         Controls and connections between layers go with the convolutions, norms with the dense
-        layers, and the offsets of activations without decay.
+        layers; the offsets of activations have their own.
 
         Example:
             >>> from graphsct.nn import GCN
@@ -359,10 +363,11 @@ class Model(torch.nn.Module):
         own = (self.convs, self.skips, self.connections)
         conv = [weight for part in own for weight in part.parameters()]
         dense = [*self.input.parameters(), *self.output.parameters(), *self.norms.parameters()]
+        offsets = [*self.activations.parameters()]
         groups = [
             dict(name="conv", params=conv, weight_decay=conv_weight_decay),
             dict(name="dense", params=dense, weight_decay=dense_weight_decay),
-            dict(name="activation", params=[*self.activations.parameters()], weight_decay=0.0),
+            dict(name="offset", params=offsets, weight_decay=offset_weight_decay),
         ]
         return [group for group in groups if group["params"]]
 

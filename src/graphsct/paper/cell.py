@@ -15,10 +15,13 @@ from graphsct.records import Record
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.scored_run import ScoredRun
 
-__all__ = ["DEEP", "Cell", "CellSettings", "Key", "Result", "Stored"]
+__all__ = ["DEEP", "EARLIER", "Cell", "CellSettings", "Key", "Result", "Stored"]
 
 #: From this depth on the rule that selects the epoch decides the result, so both are reported.
 DEEP = 16
+
+#: Folder, beside cells that were searched again, of what they were before.
+EARLIER = "earlier"
 
 
 class Key(NamedTuple):

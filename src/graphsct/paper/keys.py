@@ -10,12 +10,12 @@ from graphsct import nn
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
 from graphsct.paper.cell import Cell, CellSettings, Key
-from graphsct.paper.paper import DATASETS, MODELS, PaperCell, PaperTable
+from graphsct.paper.paper import MODELS, TITLES, PaperCell, PaperTable
 from graphsct.training.config import OF_ACTIVATION
 
 __all__ = ["Choice", "base_of", "borrow", "control_of", "key_of", "keys_of"]
 
-_CITATION = ("cora", "citeseer", "pubmed", "physics", "arxiv")
+_CITATION = ("cora", "citeseer", "pubmed", "physics", "physics_egnn", "arxiv")
 
 
 def key_of(cell: PaperCell) -> Key:
@@ -118,7 +118,7 @@ class Choice:
             if not number.isdigit():
                 raise ExperimentError(f"the depth is {number!r}, expected a number of layers")
         return cls(
-            _known(datasets, DATASETS, "data set"),
+            _known(datasets, TITLES, "data set"),
             _known(models, MODELS, "model"),
             tuple(int(number) for number in numbers),
             _known(controls, ("none", "sct"), "choice of control"),

@@ -19,12 +19,15 @@ class Allowed(Record, sparse=True, strict=True):
         max_hidden: the most channels to try, ``None`` for those of the paper's grid; 0 in files
             that were written before there was a choice, which means the same
         finalists: number of finalists, ``None`` in files that were written before there were any
+        space: version of the search space, ``None`` in files from before the published settings
+            could be chosen
     """
 
     trials: int
     seconds: float | None
     max_hidden: int | None = 0
     finalists: int | None = None
+    space: int | None = None
 
     @property
     def limit(self) -> int | None:
@@ -37,6 +40,7 @@ class Allowed(Record, sparse=True, strict=True):
         return (
             self.trials >= other.trials
             and (self.finalists or 0) >= (other.finalists or 0)
+            and (self.space or 1) >= (other.space or 1)
             and all(own is None or (more is not None and more <= own) for own, more in limits)
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -11,7 +11,16 @@ from typing import Any
 from graphsct.errors import ExperimentError
 from graphsct.names import nearest
 
-__all__ = ["DATASETS", "MODELS", "PaperCell", "PaperTable", "find_table", "tables"]
+__all__ = [
+    "DATASETS",
+    "MODELS",
+    "OTHER_SPLITS",
+    "TITLES",
+    "PaperCell",
+    "PaperTable",
+    "find_table",
+    "tables",
+]
 
 #: Titles of the models.
 MODELS = {"gcn": "GCN", "gcnii": "GCNII", "egnn": "EGNN"}
@@ -29,6 +38,12 @@ DATASETS = {
     "chameleon": "Chameleon",
     "squirrel": "Squirrel",
 }
+
+#: Data sets with another split than the catalogue's own: the one that the paper says it has.
+OTHER_SPLITS = {"physics": "physics_egnn"}
+
+#: Titles of all data sets of our tables.
+TITLES = DATASETS | {"physics_egnn": "Coauthor-Physics, EGNN's split"}
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,15 @@ class PaperTable:
     unit: str
     notes: tuple[str, ...]
     cells: tuple[PaperCell, ...]
+
+    def on_other_splits(self) -> PaperTable:
+        """The numbers of data sets with another split, for our cells on that one."""
+        cells = tuple(
+            replace(cell, dataset=OTHER_SPLITS[cell.dataset])
+            for cell in self.cells
+            if cell.dataset in OTHER_SPLITS
+        )
+        return replace(self, cells=cells)
 
 
 @cache

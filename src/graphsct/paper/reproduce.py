@@ -16,10 +16,12 @@ import torch
 
 from graphsct.errors import ExperimentError
 from graphsct.files import sweep
-from graphsct.paper.cell import Cell, CellSettings, Key, Result
+from graphsct.paper.author_settings import published_settings
+from graphsct.paper.cell import EARLIER, Cell, CellSettings, Key, Result
 from graphsct.paper.keys import borrow
 from graphsct.paper.origin import Allowed, Origin
 from graphsct.paper.workplace import CellOutcome, clear_runs, each_cell, runs_folder, train_runs
+from graphsct.search.space import VERSION
 from graphsct.search.task import Task
 from graphsct.training.config import ModelConfig
 from graphsct.training.folder import seed_folder
@@ -78,7 +80,8 @@ class Budget(Effort):
         if self.trials is None:
             return None
         names = ("seconds", "max_hidden", "finalists")
-        return Allowed(trials=self.trials, **{name: getattr(self, name) for name in names})
+        own = {name: getattr(self, name) for name in names}
+        return Allowed(trials=self.trials, space=VERSION, **own)
 
 
 def is_done(cell: Cell | None, budget: Budget) -> bool:
@@ -129,10 +132,13 @@ def run_cells(
         if there is not None and is_done(there, budget):
             return there
         done = Cell.read_all(out)
+        before = there or known.get(key)
         start = there or _known(key, budget, known, done)
         near = _other_depths(key, done)
         cell = _run(key, start, budget, load, place, progress, near, same_start)
         cell = replace(cell, command=_command(table, key, budget))
+        if before is not None and before.results and cell.allowed != before.allowed:
+            _keep(before, out / EARLIER)
         cell.write(out)
         clear_runs(place)
         return cell
@@ -143,12 +149,18 @@ def run_cells(
 def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cell]) -> Cell | None:
     """The cell to start from: a known one without its results, or one of our own with them."""
     theirs = known.get(key)
-    if theirs is None and budget.trials is None:
+    if budget.trials is None and (theirs is None or theirs.borrowed):
         own = borrow(key, done)
         if own is not None:
             return own
-        theirs = borrow(key, known)
+        theirs = theirs or borrow(key, known)
     return None if theirs is None else replace(theirs, results=())
+
+
+def _keep(cell: Cell, folder: Path) -> None:
+    """Keep the results of a cell before it was searched again, the first ones if that is often."""
+    if not Cell.path(folder, cell.key).exists():
+        cell.write(folder)
 
 
 def _other_depths(key: Key, cells: dict[Key, Cell]) -> list[Cell]:
@@ -237,6 +249,7 @@ def _search(
             "no settings are known for this cell; set a number of trials to search"
         )
     task = Task(*key, max_hidden=budget.max_hidden)
+    published, others = published_settings(key), (cell.settings for cell in near)
     found = search(
         task,
         trials=allowed.trials,
@@ -247,7 +260,7 @@ def _search(
         data=load(task.data, False),
         storage=work / "study",
         progress=progress,
-        first=[(s.model, s.train, s.normalize) for s in (cell.settings for cell in near)],
+        first=[(s.model, s.train, s.normalize) for s in (*published, *others)],
     )
     if found.interrupted:
         raise KeyboardInterrupt

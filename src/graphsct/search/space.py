@@ -15,13 +15,16 @@ from graphsct.nn.model_function import ModelFunction
 from graphsct.search.task import WIDTHS, Task
 from graphsct.training.config import OF_ACTIVATION, ModelConfig, TrainConfig
 
-__all__ = ["chosen_in", "configs", "few_shapes", "first_choices", "in_effect", "space"]
+__all__ = ["VERSION", "chosen_in", "configs", "few_shapes", "first_choices", "in_effect", "space"]
+
+#: Raised when the space gets new choices: the first one had what :data:`ADDED` does not name.
+VERSION = 2
 
 # The paper's grid, and what the authors of GCN, GCNII and EGNN use.
 _RATES = (1e-4, 1e-3, 3e-3, 5e-3, 1e-2)
 _LEAST_EPOCHS = 200
 _DECAYS = (0.0, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
-_TRAIN = ("learning_rate", "conv_weight_decay", "dense_weight_decay")
+_TRAIN = ("learning_rate", "conv_weight_decay", "dense_weight_decay", "offset_weight_decay")
 # Settings in which runs of one shape may differ, and settings that have few choices.
 _FEW = {*_TRAIN, "dropout", "drop_convs", "normalize"}
 _FEW |= {"depth", "hidden", "activation", "negative_slope", "init"}
@@ -42,7 +45,7 @@ def space(task: Task) -> Space:
         "dense_weight_decay": _DECAYS,
         "dropout": TENTHS,
         "hidden": tuple(d for d in WIDTHS if task.max_hidden is None or d <= task.max_hidden),
-        "depth": (2, 4, 8, 16) if task.depth is None else (task.depth,),
+        "depth": (2, 4, 8, 16, 32) if task.depth is None else (task.depth,),
         "activation": activations if task.activation is None else (task.activation,),
     }
     shared = {name: these for name, these in shared.items() if name in model.searched()}

@@ -34,7 +34,7 @@ class Task(Config):
             :func:`~graphsct.datasets.open_data.open_data`
         model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn`` or ``pyg:GAT``
         control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
-        depth: number of convolutions; if none, 2, 4, 8 and 16 are tried
+        depth: number of convolutions; if none, 2, 4, 8, 16 and 32 are tried
         activation: name of the activation; if none, the model's choices are tried, which are
             ``relu`` and ``leaky_relu`` for most models
         select: the criterion that selects the epoch of a run and scores a trial, ``val_score``,

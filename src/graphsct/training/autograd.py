@@ -195,8 +195,11 @@ class Autograd:
 def param_groups(model: Any, config: TrainConfig) -> Any:
     """The model's own groups if it has any, else all its parameters with the dense weight decay."""
     if hasattr(model, "param_groups"):
-        return model.param_groups(
-            conv_weight_decay=config.conv_weight_decay,
-            dense_weight_decay=config.dense_weight_decay,
-        )
+        decays = {
+            "conv_weight_decay": config.conv_weight_decay,
+            "dense_weight_decay": config.dense_weight_decay,
+        }
+        if config.offset_weight_decay:  # a user's own method may not know it
+            decays["offset_weight_decay"] = config.offset_weight_decay
+        return model.param_groups(**decays)
     return [{"params": list(model.parameters()), "weight_decay": config.dense_weight_decay}]

@@ -38,7 +38,15 @@ SELECTIONS = ("val_loss", "val_score")
 
 # Written only if they are set, so that the files of other runs stay what they were in earlier
 # versions.
-_IF_GIVEN = ("options", "metric", "precision", "batch_size", "warm_up", "least_epochs")
+_IF_GIVEN = (
+    "options",
+    "metric",
+    "precision",
+    "batch_size",
+    "warm_up",
+    "least_epochs",
+    "offset_weight_decay",
+)
 
 
 class Config(Record, strict=True, noun="setting"):
@@ -63,7 +71,7 @@ class TrainConfig(Config):
         learning_rate: learning rate of Adam
         conv_weight_decay: weight decay of convolutions and their controls, if the model tells them
             apart
-        dense_weight_decay: weight decay of all other weights
+        dense_weight_decay: weight decay of all other weights but the offsets of activations
         select: the criterion that selects the best epoch, ``val_score``, the metric of the
             validation nodes, or ``val_loss``; for deep networks it decides the result, so it is
             kept with every result
@@ -81,6 +89,7 @@ class TrainConfig(Config):
             :meth:`rate`
         least_epochs: first epochs, in which patience does not count yet; with a small learning rate
             a deep network may not improve for as long
+        offset_weight_decay: weight decay of the offsets of ``srelu``
 
     Example:
         >>> TrainConfig.from_json('{"patence": 50}')
@@ -101,6 +110,7 @@ class TrainConfig(Config):
     batch_size: int | None = None
     warm_up: int = 0
     least_epochs: int = 0
+    offset_weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,7 +120,7 @@ class TrainConfig(Config):
         for name in ("warm_up", "least_epochs"):
             check(self, name, getattr(self, name) >= 0, "at least 0")
         check(self, "learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
-        for name in ("conv_weight_decay", "dense_weight_decay"):
+        for name in ("conv_weight_decay", "dense_weight_decay", "offset_weight_decay"):
             check(self, name, 0 <= getattr(self, name) < math.inf, "a number of at least 0")
         check(self, "seed", 0 <= self.seed < 2**63, "in 0 .. 2^63 - 1")
         check_select(self)

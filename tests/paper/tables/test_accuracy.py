@@ -125,3 +125,25 @@ def test_fixed_activations_are_compared_with_the_base_of_the_main_table(make, tm
 def test_every_table_of_accuracies_is_built(name, tmp_path):
     table = build(name, cells=tmp_path)
     assert len(table.rows) == len(find_table(name).cells)
+
+
+def test_results_from_before_another_search_stay_beside_ours(make, tmp_path):
+    key = Key("cora", "gcn", "pooled", 2)
+    replace(make(key, [80.0, 81.0]), found=origin(40, space=2)).write(tmp_path)
+    narrow = replace(make(key, [78.0, 79.0]), found=origin(4, max_hidden=16))
+    narrow.write(tmp_path / "earlier")
+    table = build("depth", cells=tmp_path)
+    (row,) = (row for row in table.rows if row.cell == key.name)
+    assert (row.ours, row.earlier.ours, row.earlier.trials) == (80.5, 78.5, 4)
+    assert "78.5 ± 0.7 (4 trials, at most 16 channels)" in table.to_markdown()
+
+
+def test_cells_on_egnns_split_are_a_part_with_the_same_numbers_of_the_paper(make, tmp_path):
+    key = Key("physics_egnn", "gcnii", None, 16)
+    make(key, [92.0, 93.0]).write(tmp_path)
+    table = build("depth", cells=tmp_path)
+    (part,) = (part for part in table.parts if "EGNN" in part.title)
+    (row,) = (row for row in part.rows if row.n)
+    assert (row.data_title, row.paper, row.ours) == ("Coauthor-Physics, EGNN's split", 92.9, 92.5)
+    assert {row.dataset for row in part.rows} == {"physics_egnn"}
+    assert not any(row.dataset == "physics_egnn" for row in table.rows)

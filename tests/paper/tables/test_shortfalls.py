@@ -30,12 +30,12 @@ def test_cells_that_reach_the_paper_are_not_explained(short):
 def test_a_base_that_is_short_too(short):
     found = short(base=62.9, sct=69.4)
     assert found[SCT.name].reason == (
-        "its base is below the paper too: training explains more than the term; 4 trials, "
-        "at most 32 channels"
+        "its base is below the paper too: training explains more than the term; its search could "
+        "not reach the reference's hidden; 4 trials, at most 32 channels"
     )
     assert found[SCT.name].base_short == pytest.approx(2.0)
     assert found[BASE.name].reason.startswith(
-        "the paper copied the number from another paper; 4 trials"
+        "the paper copied the number from another paper; its search could not reach"
     )
 
 
@@ -52,4 +52,7 @@ def test_a_term_that_hurts(short):
 
 def test_without_a_base_of_ours(short):
     (row,) = short(sct=65.0).values()
-    assert (row.base_short, row.reason) == (None, "4 trials, at most 32 channels")
+    assert (row.base_short, row.reason) == (
+        None,
+        "its search could not reach the reference's hidden; 4 trials, at most 32 channels",
+    )

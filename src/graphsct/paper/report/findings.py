@@ -20,6 +20,8 @@ __all__ = [
     "ReportFinding",
     "agreement",
     "breakdown",
+    "by_loss",
+    "chosen",
     "effect",
     "exact",
     "missing",
@@ -130,6 +132,18 @@ def agreement(rows: Iterable[AccuracyRow]) -> Agreement:
     return Agreement(
         len(ran), verdicts["above"], verdicts["agrees"], verdicts["below"], below, mean
     )
+
+
+def chosen(rows: Iterable[AccuracyRow], *, sct: bool) -> AccuracyRow | None:
+    """The row with the best validation accuracy, with SCT or without, if there is any."""
+    own = [row for row in rows if row.sct is sct]
+    return max(own, key=lambda row: row.validation or 0.0, default=None)
+
+
+def by_loss(table: Table[AccuracyRow]) -> list[AccuracyRow]:
+    """The rows of deep cells whose epoch was selected by validation loss."""
+    rows = [row for part in table.parts for row in part.rows if isinstance(row, AccuracyRow)]
+    return [row for row in rows if row.select == "val_loss"]
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -12,6 +12,7 @@ from graphsct.pages.tables import Table
 from graphsct.paper.report.brief import brief
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import breakdown
+from graphsct.paper.report.goals import goals
 from graphsct.paper.report.overview import overview
 from graphsct.paper.report.page import TITLE
 
@@ -39,6 +40,7 @@ def _parts(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> Ite
     yield " ".join(brief(tables))
     for finding in overview(tables, drawings):
         yield f"**{finding.question} {finding.answer}.** {finding.text}"
+    yield goals(tables).to_markdown()
     found = breakdown(tables)
     if found.rows:
         yield found.to_markdown()

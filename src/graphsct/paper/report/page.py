@@ -14,6 +14,7 @@ from graphsct.paper.paper import MODELS
 from graphsct.paper.report.brief import brief
 from graphsct.paper.report.drawings import Drawing
 from graphsct.paper.report.findings import CLAIMED, breakdown
+from graphsct.paper.report.goals import goals
 from graphsct.paper.report.overview import overview
 from graphsct.paper.report.plots import BASE, SCT, depth_plots, gain_plots, trial_plots
 from graphsct.paper.tables.rows import VERDICTS
@@ -42,6 +43,7 @@ def page(
         brief=brief(tables),
         summary=overview(tables, drawings),
         verdicts=VERDICTS,
+        goals=goals(tables),
         breakdown=breakdown(tables),
         gains=gain_plots(tables[name] for name in CLAIMED),
         depth=depth_plots(tables["depth"]),

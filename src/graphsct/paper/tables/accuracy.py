@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from graphsct.pages.tables import Column, Field, Table
-from graphsct.paper.cell import Cell, Key
+from graphsct.paper.cell import EARLIER, Cell, Key
 from graphsct.paper.keys import base_of, key_of
 from graphsct.paper.paper import PaperCell, PaperTable
+from graphsct.paper.reach import unreached
 from graphsct.paper.replay import Replay
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
 from graphsct.paper.tables.replays import protocol_of
-from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Gain, judged, misprints
+from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Earlier, Gain, judged, misprints
 from graphsct.paper.tables.shortfalls import shortfalls
 from graphsct.paper.tables.yardsticks import yardsticks
 from graphsct.training.metrics import deviation
@@ -47,12 +48,27 @@ _NOTES = (
     "Intervals and p values are about runs with the settings that were found, not about those that "
     "another search would find.",
 )
+
+
+def _before(row: AccuracyRow) -> Field:
+    found = row.earlier
+    if found is None:
+        return Field("")
+    limit = f", at most {found.limit} channels" if found.limit else ""
+    return Field(f"{found.ours:.1f} ± {found.std:.1f} ({found.trials} trials{limit})")
+
+
+_EARLIER: Column[AccuracyRow] = Column("first search", _before)
 _PROTOCOL: Column[AccuracyRow] = Column(
     "paper's protocol", "{protocol.mean:.1f} [{protocol.low:.1f}, {protocol.high:.1f}]"
 )
 _PROTOCOL_NOTE = (
     "paper's protocol: what the paper's own way of tuning and selecting prints, replayed with our "
     "models: mean, 5% and 95% quantile (table 'replay')."
+)
+_EARLIER_NOTE = (
+    "first search: ours before the settings were searched again, in a space that has the settings "
+    "that others publish; the trials of that search, and the most channels that it tried."
 )
 _BY_LOSS = "The same runs, with the epoch selected by validation loss"
 
@@ -63,21 +79,40 @@ class Accuracy(TrainedExperiment):
     def build(self, cells: Path, root: Root) -> Table[AccuracyRow]:
         """Build the table; cells without runs say so."""
         printed, ours = self.printed, Cell.read_all(cells)
-        rows = _rows(printed, ours, "val_score", Replay.read_all(cells))
+        before = Cell.read_all(cells / EARLIER)
+        rows = _rows(printed, ours, "val_score", Replay.read_all(cells), before)
         by_loss = tuple(row for row in _rows(printed, ours, "val_loss") if row.n)
         columns = _columns(printed)
         sections = ("dataset", "model")
         parts: list[Table[Any]] = []
         if by_loss:
             parts.append(Table(_BY_LOSS, columns, by_loss, sections=sections))
+        parts += _on_other_splits(printed, columns, ours)
         parts += [*shortfalls(rows), *yardsticks({row.dataset for row in rows})]
         unequal = [row.cell for row in rows if row.gain and not row.gain.same_budget]
         warning = [f"Not searched with the budget of its base: {name}." for name in unequal]
         notes = [*_NOTES, *warning, *misprints(printed.cells)]
+        if any(row.earlier for row in rows):
+            columns = (*columns, _EARLIER)
+            notes.append(_EARLIER_NOTE)
         if any(row.protocol for row in rows):
             columns = (*columns, _PROTOCOL)
             notes.append(_PROTOCOL_NOTE)
         return self.table(columns, rows, notes, parts, sections)
+
+
+def _on_other_splits(
+    printed: PaperTable, columns: tuple[Column[AccuracyRow], ...], cells: Mapping[Key, Cell]
+) -> Iterator[Table[AccuracyRow]]:
+    """Our cells on the splits that the paper says it has, where ours have another one."""
+    rows = _rows(printed.on_other_splits(), cells, "val_score")
+    if any(row.n for row in rows):
+        yield Table(
+            "On the split of EGNN's code, which the paper names, one for all runs",
+            columns,
+            rows,
+            sections=("dataset", "model"),
+        )
 
 
 EXPERIMENTS = tuple(
@@ -90,6 +125,7 @@ def _rows(
     cells: Mapping[Key, Cell],
     select: str,
     replays: Mapping[Key, Replay] = MappingProxyType({}),
+    before: Mapping[Key, Cell] = MappingProxyType({}),
 ) -> tuple[AccuracyRow, ...]:
     found = gains(table, cells, select)
     bases = {(c.dataset, c.model, c.depth): _value(c) for c in table.cells if c.sct is False}
@@ -99,7 +135,9 @@ def _rows(
         gain = found.get(key_of(cell)) if cell.sct else None
         paper_gain = None if base is None else round(_value(cell) - base, 2)
         row = _row(cell, cells, select, gain, paper_gain, one_run=_prints_runs(table))
-        rows.append(replace(row, protocol=protocol_of(key_of(cell), replays)))
+        key = key_of(cell)
+        protocol = protocol_of(key, replays)
+        rows.append(replace(row, protocol=protocol, earlier=_earlier(before.get(key), select)))
     return tuple(rows)
 
 
@@ -137,9 +175,23 @@ def _row(
         our_hidden=None if ours is None else ours.settings.model.hidden,
         our_trials=None if ours is None or ours.found is None else ours.found.trials,
         our_limit=None if ours is None or ours.allowed is None else ours.allowed.limit,
+        unreached=() if ours is None else unreached(ours),
         validation=statistics.fmean(valid) if valid else None,
         gain=gain,
         paper_gain=paper_gain,
+    )
+
+
+def _earlier(cell: Cell | None, select: str) -> Earlier | None:
+    runs = [] if cell is None else cell.accuracies(select)
+    if cell is None or cell.found is None or not runs:
+        return None
+    return Earlier(
+        ours=statistics.fmean(runs),
+        std=deviation(runs),
+        n=len(runs),
+        trials=cell.found.trials,
+        limit=cell.found.allowed.limit,
     )
 
 

@@ -12,7 +12,7 @@ from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Table
 from graphsct.paper.cell import Cell
 from graphsct.paper.keys import Choice
-from graphsct.paper.paper import DATASETS, MODELS
+from graphsct.paper.paper import MODELS, TITLES
 from graphsct.paper.probed import INSTEAD, NETWORKS, FeatureMeasures, LayerTerm, Probed
 from graphsct.paper.tables.experiment import Experiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL
@@ -275,7 +275,7 @@ EXPERIMENTS = (LearnedTerm("term"),)
 
 
 def _place(term: Term) -> tuple[int, ...]:
-    datasets, models = list(DATASETS), list(MODELS)
+    datasets, models = list(TITLES), list(MODELS)
     key = term.key
     return datasets.index(key.dataset), models.index(key.model), term.settings.model.depth or 0
 
@@ -296,7 +296,7 @@ def _head(term: Term) -> dict[str, Any]:
         **key._asdict(),
         "sct": True,
         "cell": key.name,
-        "data_title": DATASETS[key.dataset],
+        "data_title": TITLES[key.dataset],
         "model_title": f"{MODELS[key.model]}-SCT",
         "our_depth": model.depth,
         "our_hidden": model.hidden,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphsct.errors import ExperimentError
-from graphsct.pages.tables import Column, Table
+from graphsct.pages.tables import Column, Field, Table
 from graphsct.paper.cell import Key
 from graphsct.paper.keys import Choice, base_of, key_of
 from graphsct.paper.paper import PaperCell, find_table
 from graphsct.paper.random_trials import replay_cells
-from graphsct.paper.replay import TRIALS, Printed, Replay, expected_best
+from graphsct.paper.replay import TRIALS, Printed, Replay, expected_best, lead_changes
 from graphsct.paper.tables.experiment import Experiment, Request, Root
 from graphsct.paper.tables.rows import DATA, MODEL, PrintedRow
 
@@ -33,6 +33,10 @@ class ReplayRow(PrintedRow):
         place: ``inside``, ``above`` or ``below``: where the paper's number lies
         paper_gain: the printed gain of SCT
         gain: the gain that the protocol prints
+        same_gain: the gain that it would print with one search on each side, without the better of
+            two activations
+        lead_changes: numbers of trials at which the other side takes the lead in the expected
+            validation accuracy, of a row with SCT
         expected: expected validation accuracy of the best of 1, 2, ... trials
     """
 
@@ -42,6 +46,8 @@ class ReplayRow(PrintedRow):
     place: str | None
     paper_gain: float | None
     gain: Printed | None
+    same_gain: Printed | None
+    lead_changes: tuple[int, ...] | None
     expected: tuple[float, ...]
 
 
@@ -56,13 +62,21 @@ _COLUMNS: tuple[Column[ReplayRow], ...] = (
     Column("the paper's number is", "{place:s}", right=False),
     Column("SCT gains, paper", "{paper_gain:+z.1f}"),
     Column("SCT gains, the protocol prints", _BAND.format("gain", "+z.1f")),
+    Column("by one search on each side", _BAND.format("same_gain", "+z.1f")),
+    Column("lead changes at", lambda row: Field(_changes(row)), right=False),
 )
 _NOTES = (
     f"The paper tunes each cell with {TRIALS} trials of one run, takes the one with the least "
     "validation loss and prints its test accuracy; with SCT, it prints the better test accuracy "
-    "of two activations.",
+    "of ReLU and leaky ReLU.",
     f"We drew {TRIALS} trials at random for each cell, from the paper's grid and our choices where "
-    "it has none, trained each once, and drew from them with replacement many times.",
+    "it has none, trained each once, and drew as many from them with replacement many times, of "
+    "one activation as many as it has.",
+    "by one search on each side: the same gain if all trials with SCT were one search, so that no "
+    "test accuracy selects the activation.",
+    "lead changes at: the numbers of trials at which the expected validation accuracy of the best "
+    "trial becomes larger on the other side; at the end of a curve the best trial is nearly always "
+    "the same one.",
     "the protocol prints: the mean of the numbers that come out, and their 5% and 95% quantiles.",
 )
 
@@ -148,12 +162,15 @@ def _row(cell: PaperCell, replays: Mapping[Key, Replay]) -> ReplayRow:
     key, paper = key_of(cell), float(cell.value or 0)
     replay, printed = replays.get(key), protocol_of(key, replays)
     base = base_of(key)
-    paper_gain = gain = None
+    paper_gain = gain = same_gain = None
+    changes: tuple[int, ...] | None = None
     if cell.sct:
         paper_gain = paper - next(float(c.value or 0) for c in _cells() if key_of(c) == base)
         if printed is not None and protocol_of(base, replays) is not None:
-            draws = replays[key].draws(better=_better(key)), replays[base].draws()
-            gain = Printed.of(draws[0] - draws[1])
+            own, others = replays[key], replays[base].draws(seed=1)
+            gain = Printed.of(own.draws(better=_better(key)) - others)
+            same_gain = Printed.of(own.draws() - others)
+            changes = tuple(lead_changes(_expected(own), _expected(replays[base])))
     return ReplayRow.of(
         cell,
         paper=paper,
@@ -162,7 +179,17 @@ def _row(cell: PaperCell, replays: Mapping[Key, Replay]) -> ReplayRow:
         place=None if printed is None else printed.place(paper),
         paper_gain=paper_gain,
         gain=gain,
-        expected=()
-        if replay is None
-        else tuple(expected_best([100 * t.val_score for t in replay.trials])),
+        same_gain=same_gain,
+        lead_changes=changes,
+        expected=() if replay is None else tuple(_expected(replay)),
     )
+
+
+def _expected(replay: Replay) -> list[float]:
+    return expected_best([100 * trial.val_score for trial in replay.trials])
+
+
+def _changes(row: ReplayRow) -> str:
+    if row.lead_changes is None:
+        return ""
+    return ", ".join(map(str, row.lead_changes)) or "never"

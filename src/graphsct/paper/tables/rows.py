@@ -8,11 +8,21 @@ from typing import Any, Self
 
 from graphsct.pages.tables import Column, Field
 from graphsct.paper.keys import key_of
-from graphsct.paper.paper import DATASETS, MODELS, PaperCell
+from graphsct.paper.paper import MODELS, TITLES, PaperCell
 from graphsct.paper.replay import Printed
 from graphsct.training.significance import Difference
 
-__all__ = ["DATA", "MODEL", "VERDICTS", "AccuracyRow", "Gain", "PrintedRow", "judged", "misprints"]
+__all__ = [
+    "DATA",
+    "MODEL",
+    "VERDICTS",
+    "AccuracyRow",
+    "Earlier",
+    "Gain",
+    "PrintedRow",
+    "judged",
+    "misprints",
+]
 
 #: Kind and sign of a table's field by its verdict.
 VERDICTS = {
@@ -76,7 +86,7 @@ class PrintedRow:
             depth=cell.depth,
             activation=cell.activation,
             sct=cell.sct,
-            data_title=DATASETS[key.dataset],
+            data_title=TITLES[key.dataset],
             model_title=MODELS[key.model] + ("-SCT" if cell.sct else ""),
             right=cell.right,
             why=cell.why,
@@ -98,6 +108,25 @@ class Gain(Difference):
     p_holm: float
     verdict: str
     same_budget: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """Our result before the settings were searched again.
+
+    Args:
+        ours: mean
+        std: standard deviation
+        n: number of runs
+        trials: trials of that search
+        limit: the most channels that it tried, ``None`` for all of the grid
+    """
+
+    ours: float
+    std: float
+    n: int
+    trials: int
+    limit: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +156,8 @@ class AccuracyRow(PrintedRow):
         gain: against the base, of a row with SCT
         paper_gain: the same in the paper
         protocol: what the paper's protocol prints, if it was replayed
+        earlier: our result before another search, ``None`` if there was one search
+        unreached: names of the published settings that our search could not choose
     """
 
     cell: str
@@ -150,6 +181,8 @@ class AccuracyRow(PrintedRow):
     gain: Gain | None
     paper_gain: float | None
     protocol: Printed | None = None
+    earlier: Earlier | None = None
+    unreached: tuple[str, ...] = ()
 
 
 def misprints(cells: Iterable[PaperCell]) -> list[str]:

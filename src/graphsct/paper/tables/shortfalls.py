@@ -72,6 +72,8 @@ def _reasons(row: AccuracyRow, short: float, base_short: float | None) -> list[s
             reasons.append("we do not find the gain that the paper prints")
     elif row.paper_std is None and row.depth is not None and not row.sct:
         reasons.append("the paper copied the number from another paper")
+    if row.unreached:
+        reasons.append(f"its search could not reach the reference's {', '.join(row.unreached)}")
     if row.our_trials is not None:
         channels = f", at most {row.our_limit} channels" if row.our_limit else ""
         reasons.append(f"{row.our_trials} trials{channels}")
