@@ -31,7 +31,7 @@ from graphsct.extras import stored_results
 from graphsct.graph.cache import graph_of
 from graphsct.nn.model import Model
 from graphsct.paper.figures import write_figure
-from graphsct.paper.figures.figure5 import RUNS, WantedSmoothness, title, wanted_smoothness
+from graphsct.remedies.wanted import RUNS, Panel, read_panels, verdicts
 from graphsct.smoothness import normalized_smoothness
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import build_seeds
@@ -127,11 +127,13 @@ def report(path: Path) -> None:
     names = ("data", "depth", "layers", "target", "seed", "test", "val")
     with (folder / RUNS).open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*names, "smoothness"])
+        writer.writerow([*names, "smoothness", "homophily"])
+        share = {name: describe(open_data(name)).homophily for name in {r["data"] for r in rows}}
         for row in rows:
             own = [row[name] for name in names]
-            writer.writerow([*own, f"{statistics.fmean(row['smoothness']):.4f}"])
-    table = "\n".join(_table(wanted_smoothness()))
+            mean = f"{statistics.fmean(row['smoothness']):.4f}"
+            writer.writerow([*own, mean, f"{share[row['data']]:.3f}"])
+    table = "\n".join(_table(read_panels()))
     print(table)
     page = DOCS / "smoothness.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
@@ -143,25 +145,25 @@ def report(path: Path) -> None:
             picture.unlink()
 
 
-def _table(runs: WantedSmoothness) -> list[str]:
+def _table(panels: list[Panel]) -> list[str]:
     """One line for each data set and depth; validation scores choose the best and the worst t."""
     lines = [
-        "| data | homophily | layers | seeds | plain | its s | best t: all layers | gain "
-        "| worst t: all layers | best t: last layer | learned t | it ends at |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| data | homophily | layers | seeds | plain | its s | best t, all layers | gain | "
+        "verdict | worst t, all layers | best t, last layer | learned t | it ends at |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|",
     ]
-    for (name, depth), panel in runs.panels.items():
-        plain, learned = panel["none", None], panel["learned", None]
-        own = {t: curve for (layers, t), curve in panel.items() if layers == "all"}
-        last = {t: curve for (layers, t), curve in panel.items() if layers == "last"}
-        best, worst = max(own, key=lambda t: own[t].val), min(own, key=lambda t: own[t].val)
-        of_last = max(last, key=lambda t: last[t].val)
-        gain = own[best].gain(plain)
-        share = describe(open_data(name)).homophily
+    for panel, verdict in zip(panels, verdicts(panels), strict=True):
+        plain, learned, curve = panel.plain, panel.networks["learned", None], panel.curve()
+        (t, best), (late, last) = panel.best(), panel.best("last")
+        worst = min(curve, key=lambda t: curve[t].val)
+        gain = best.gain(plain)
+        assert gain is not None
         lines.append(
-            f"| {title(name)} | {share:.2f} | {depth} | {len(plain.test)} | {plain} "
-            f"| {plain.smoothness:.2f} | {best:g}: {own[best]} | {gain} | {worst:g}: {own[worst]} "
-            f"| {of_last:g}: {last[of_last]} | {learned} | {learned.smoothness:.2f} |"
+            f"| {panel.title} | {panel.homophily:.2f} | {panel.depth} | {len(plain.test)} "
+            f"| {plain} | {plain.smoothness:.2f} | {t:g}: {best} "
+            f"| {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}] | {verdict} "
+            f"| {worst:g}: {curve[worst]} | {late:g}: {last} | {learned} "
+            f"| {learned.smoothness:.2f} |"
         )
     return lines
 

@@ -108,3 +108,14 @@ def test_seeds_have_a_split_only_where_there_are_several():
     assert texts(tables.seed_table(results(None, 0.75))) == [row]
     stopped = results(None, 0.75, splits=(3,), interrupted=True)
     assert texts(tables.seed_table(stopped)) == [["0, interrupted", "3", *row[1:]]]
+
+
+def test_the_wanted_smoothness_stands_beside_the_range_of_control(found):
+    assert found.wanted is not None
+    assert tables.layer_table(found).notes == (f"wanted smoothness: {found.wanted}",)
+    assert found.wanted in tables.long_layer_table(found).notes[-1]
+    blind = tuple(replace(layer, reach=None) for layer in found.layers)
+    assert tables.layer_table(replace(found, layers=blind)).notes == ()
+    unknown = replace(found, graph=replace(found.graph, homophily=None))
+    assert unknown.wanted is None
+    assert tables.layer_table(unknown).notes == ()

@@ -23,6 +23,7 @@ from graphsct.extras import require
 from graphsct.files import write_text
 from graphsct.pages.tables import Table
 from graphsct.records import Record
+from graphsct.remedies.wanted import suggestion
 from graphsct.training.run import Run, versions
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ _KEYS = (
     "cause",
     "standing",
     "influence",
+    "wanted",
     "advice",
     "layers",
     "thresholds",
@@ -133,6 +135,13 @@ class Diagnosis(Record, keys=_KEYS):
         numbers = range(1, len(self.layers) + 1)
         found = ([f.kind for f in self.findings if number in f.layers] for number in numbers)
         return tuple(", ".join(kinds) or "ok" for kinds in found)
+
+    @property
+    def wanted(self) -> str | None:
+        """The wanted smoothness that the stored experiment suggests for graphs of this homophily,
+        with the evidence; ``None`` if no such graph is in it.
+        """
+        return suggestion(self.graph.homophily, len(self.layers))
 
     @property
     def verdict(self) -> str:

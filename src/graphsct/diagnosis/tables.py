@@ -114,7 +114,13 @@ _LAYERS: tuple[Column[LayerRow], ...] = (
 
 def layer_table(found: Diagnosis, heading: str = "") -> Table[LayerRow]:
     """Return all measures of all layers."""
-    return Table(_titled("Layers", heading), _LAYERS, _layer_rows(found))
+    return Table(_titled("Layers", heading), _LAYERS, _layer_rows(found), _wanted(found))
+
+
+def _wanted(found: Diagnosis) -> tuple[str, ...]:
+    """The note on the smoothness to want, where the range of control was measured."""
+    reached = any(layer.reach is not None for layer in found.layers)
+    return (f"wanted smoothness: {found.wanted}",) if reached and found.wanted else ()
 
 
 def _layer_rows(found: Diagnosis) -> tuple[LayerRow, ...]:
@@ -182,6 +188,7 @@ def long_layer_table(found: Diagnosis) -> Table[LayerRow]:
         "nodes apart and that lie outside the eigenspace; energy: normalized; gradient: of "
         f"{found.target}; reach: the least s that control could reach, and the position of the "
         "layer between it and 1",
+        *_wanted(found),
     )
     return Table("Layers", _LONG, _layer_rows(found), notes)
 
