@@ -3,7 +3,7 @@ r"""The shift that gives an output the wanted smoothness, by a few steps of Newt
 :func:`~graphsct.geometry.solve_alpha` sorts all features in float64. A layer needs the shift in
 every forward pass: from that of the identity, three to nine steps are enough, each linear in the
 number of entries, and the dimensions that are done drop out. What they do not find,
-:func:`~graphsct.geometry.alpha.exact_shift` does, as well as rounding lets it. The shift of the
+the exact solver does, as well as rounding lets it. The shift of the
 last forward pass is no better start: weights and dropout move it by more than the steps save.
 """
 
