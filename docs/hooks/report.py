@@ -26,8 +26,9 @@ def on_files(files: Any, config: Any, **_: Any) -> Any:
     """Add the whole report."""
     tables = {name: build(name) for name in experiments()}
     drawings = [
-        Drawing(number, figure.title, figure.caption, png=_IMAGES / f"figure{number}.png")
+        Drawing(number, figure.title, figure.caption, png=picture)
         for number, figure in FIGURES.items()
+        if (picture := _IMAGES / f"figure{number}.png").exists()
     ]
     text = page(tables, list(Cell.read_all().values()), drawings)
     files.append(File.generated(config, _WHOLE, content=text))
