@@ -191,7 +191,7 @@ class SmoothnessControl(torch.nn.Module):
         channels: number of channels :math:`d`
         kind: a name in :data:`CONTROLS`, such as ``pooled``
         num_components: number of connected components :math:`m`, needed by ``pooled``
-        theta: of :math:`\beta_l`
+        theta: the :math:`\theta` of :math:`\beta_l`
         layer: which layer :math:`l` this is, from 1
         options: those of the kind, such as ``beta`` of ``normalized`` and ``target`` of ``target``
 
