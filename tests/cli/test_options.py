@@ -142,7 +142,7 @@ def ask(shell, line, monkeypatch):
         ("graphsct train --control ", ["none", *CONTROLS]),
         ("graphsct search --model gcn", ["gcn", "gcnii"]),
         ("graphsct search --select ", list(options.SELECTIONS)),
-        ("graphsct figure ", ["1", "2", "3", "4"]),
+        ("graphsct figure ", ["1", "2", "3", "4", "5"]),
         ("graphsct reproduce table1", ["table1", "table10", "table11"]),
         ("graphsct reproduce dep", ["depth"]),
         ("graphsct reproduce depth --data cora,ci", ["cora,citeseer"]),
