@@ -70,9 +70,9 @@ def title(name: str) -> str:
 
     Example:
         >>> title("pair_norm"), title("longer")
-        ('PairNorm', 'longer')
+        ('PairNorm', 'longer training')
     """
-    return REMEDIES[name].title if name in REMEDIES else name
+    return REMEDIES[name].title if name in REMEDIES else f"{name} training"
 
 
 def advise(patient: Patient) -> tuple[Advice, ...]:
