@@ -163,18 +163,27 @@ def _training_text(seeds: int, epochs: int) -> str:
 
 
 def _what_it_shows(study: DepthStudy) -> str:
-    """How much the rule that selects the epoch decides, in a sentence."""
+    """The effect of the term in the deep network by both rules that select the epoch."""
     deep = max(depth for _, depth in study.found)
     gains = {
-        select: 100 * statistics.fmean(found.differences)
+        select: _gain([100 * one for one in found.differences])
         for (select, depth), found in study.found.items()
         if depth == deep
     }
     return (
-        f"With {deep} layers the term changes the accuracy by {gains['val_loss']:+.1f} points if "
-        f"validation loss selects the epoch, and by {gains['val_score']:+.1f} if validation "
-        "accuracy does: look at both before you believe a gain."
+        f"With {deep} layers the term changes the accuracy by {gains['val_loss']} points if "
+        f"validation loss selects the epoch, and by {gains['val_score']} if validation accuracy "
+        "does. A 95 % interval, in brackets, that contains zero shows no effect."
     )
+
+
+def _gain(points: list[float]) -> str:
+    """A mean with its interval, which one run does not have."""
+    from graphsct.training.significance import interval
+
+    between = interval(points)
+    ends = "" if between is None else f" [{between[0]:+.1f}, {between[1]:+.1f}]"
+    return f"{statistics.fmean(points):+.1f}{ends}"
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,11 @@ def _measured(found: Diagnosis) -> dict[str, str]:
     if not found.effects:
         return {}
     as_it_is, *others = found.effects
-    heading, show = as_it_is.metric.heading, as_it_is.metric.show
+    metric, show = as_it_is.metric, as_it_is.metric.show
+    unit = " %" * metric.percent
     return {
-        effect.name: f"test {heading}: {show(effect.test)}, {show(as_it_is.test)} as it is"
+        effect.name: f"test {metric.title} {show(effect.test)}{unit}, "
+        f"{show(as_it_is.test)}{unit} as it is"
         for effect in others
     }
 
