@@ -41,7 +41,11 @@ WITH_CODE = [page for page in PAGES if blocks(page, "python")]
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
-def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, registry):
+def test_the_python_of_a_page_runs_from_top_to_bottom(
+    page, tmp_path, monkeypatch, registry, request
+):
+    if 'load("cora"' in "".join(blocks(page, "python")):
+        request.getfixturevalue("load")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     namespace = {"__name__": "__main__"}

@@ -8,6 +8,7 @@ import griffe
 _BLOCK = re.compile(r"^( *)\.\. math::\n((?:\1 +.*\n?|\n(?=\1 ))+)", flags=re.MULTILINE)
 _EXAMPLE = re.compile(r"^( *)Example:$", flags=re.MULTILINE)
 _ROLE = re.compile(r":(math|class|func|meth|attr|data|mod):`([^`]+)`")
+_LINK = re.compile(r"`([^`<]+?)\s+<(https?://[^>\s]+)>`__?")
 # Functions that have the name of their module, which hides them from static analysis.
 _HOMES = {
     "graphsct.datasets.load": "graphsct.datasets.load.load",
@@ -24,6 +25,7 @@ class Docstrings(griffe.Extension):
         if obj.is_alias or obj.docstring is None:
             return
         text = _BLOCK.sub(_display, _EXAMPLE.sub(r"\1Examples:", obj.docstring.value))
+        text = _LINK.sub(_link, text)
         obj.docstring.value = _ROLE.sub(lambda found: _inline(found, obj), text)
 
 
@@ -31,6 +33,11 @@ def _display(found: re.Match[str]) -> str:
     indent, body = found.groups()
     lines = [indent + line.strip() for line in body.strip().splitlines()]
     return "\n".join([f"{indent}\\[", *lines, f"{indent}\\]", ""])
+
+
+def _link(found: re.Match[str]) -> str:
+    text, address = found.groups()
+    return f"[{' '.join(text.split())}]({address})"
 
 
 def _inline(found: re.Match[str], obj: Any) -> str:

@@ -1,7 +1,9 @@
-"""The tutorial as a notebook: run once, shown with its output on the page, and for download."""
+"""Pages as notebooks: run once, shown with their output on the page, and for download."""
 
+import logging
 import os
 import re
+from pathlib import PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -11,31 +13,32 @@ from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
 from traitlets.config import Config
 
-_PAGE, _NOTEBOOK = "tutorial.md", "tutorial.ipynb"
+from graphsct import datasets
+from graphsct.errors import DataError
+
+#: The pages, and the data set without which a page is shown as it is written.
+_PAGES = {"tutorial.md": "demo", "howto/diagnose.md": "demo", "howto/reproduce.md": "cora"}
 _PYTHON = re.compile(r"^```python\n(.*?)^```\n", flags=re.DOTALL | re.MULTILINE)
+_log = logging.getLogger("mkdocs.hooks.notebook")
 _bodies: dict[str, str] = {}
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
-    """Run the code of the page; add the notebook and its pictures to the site."""
-    notebook = to_notebook(files.get_file_from_path(_PAGE).content_string)
-    with TemporaryDirectory() as folder:  # for what the tutorial writes
-        # By TCP, the default, anyone on the machine might listen, and the kernel says so.
-        private = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
-        NotebookClient(
-            notebook,
-            kernel_name="python3",
-            timeout=600,
-            config=private,
-            resources={"metadata": {"path": folder}},
-        ).execute(
-            env={**os.environ, "PYTHONWARNINGS": "ignore"}
-        )  # tests see them, readers need not
-    files.append(File.generated(config, _NOTEBOOK, content=nbformat.writes(notebook)))
-    names = {"unique_key": "tutorial"}
-    _bodies[_PAGE], resources = MarkdownExporter().from_notebook_node(notebook, names)
-    for name, picture in resources["outputs"].items():
-        files.append(File.generated(config, name, content=picture))
+    """Run the code of the pages; add the notebooks and their pictures to the site."""
+    for name, data in _PAGES.items():
+        page = PurePosixPath(name)
+        notebook = to_notebook(files.get_file_from_path(name).content_string)
+        if _has(data):
+            _run(notebook)
+            keys = {"unique_key": page.stem}
+            _bodies[name], resources = MarkdownExporter().from_notebook_node(notebook, keys)
+            for picture, content in resources["outputs"].items():
+                place = str(page.with_name(picture))
+                files.append(File.generated(config, place, content=content))
+        else:
+            _log.info("%s is shown without output: %s is not on this machine", name, data)
+        download = str(page.with_suffix(".ipynb"))
+        files.append(File.generated(config, download, content=nbformat.writes(notebook)))
     return files
 
 
@@ -51,3 +54,26 @@ def to_notebook(markdown: str) -> Any:
         make = nbformat.v4.new_code_cell if place % 2 else nbformat.v4.new_markdown_cell
         cells.append(make(part.strip(), id=f"cell-{place}"))
     return nbformat.v4.new_notebook(cells=cells)
+
+
+def _has(data: str) -> bool:
+    try:
+        datasets.load(data)
+    except DataError:
+        return False
+    return True
+
+
+def _run(notebook: Any) -> None:
+    """Execute a notebook in a folder of its own."""
+    with TemporaryDirectory() as folder:  # for what the page writes
+        # By TCP, the default, anyone on the machine might listen, and the kernel says so.
+        private = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            timeout=600,
+            config=private,
+            resources={"metadata": {"path": folder}},
+        )
+        client.execute(env={**os.environ, "PYTHONWARNINGS": "ignore"})  # tests see the warnings

@@ -25,11 +25,10 @@ _FRAME = f"""
 def on_files(files: Any, config: Any, **_: Any) -> Any:
     """Add the whole report."""
     tables = {name: build(name) for name in experiments()}
-    images = {number: _IMAGES / f"figure{number}.png" for number in FIGURES}
     drawings = [
-        Drawing(number, figure.title, figure.caption, png=images[number])
+        Drawing(number, figure.title, figure.caption, png=picture)
         for number, figure in FIGURES.items()
-        if images[number].is_file()
+        if (picture := _IMAGES / f"figure{number}.png").exists()
     ]
     text = page(tables, list(Cell.read_all().values()), drawings)
     files.append(File.generated(config, _WHOLE, content=text))

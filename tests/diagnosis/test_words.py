@@ -4,6 +4,7 @@ import pytest
 from runs import make_run
 
 from graphsct.diagnosis import words
+from graphsct.diagnosis.advice import Advice
 from graphsct.diagnosis.effect import Effect
 from graphsct.training import TrainConfig
 
@@ -31,3 +32,24 @@ def test_the_comparison_of_remedies_is_a_line(seeds, noun):
         f"Remedies tried with {seeds} {noun}, 9 epochs, the epoch selected by validation loss:"
     )
     assert words.tried(found) == expected
+
+
+def test_the_best_remedy_is_chosen_by_validation_in_the_direction_of_its_metric():
+    def effect(name, metric, test, val):
+        runs = make_run(test, val, metric=metric), make_run(test + 0.02, val, metric=metric)
+        return Effect(name, runs, (0.1, 0.12))
+
+    def found(metric):
+        scores = {"as it is": (0.5, 0.5), "pair_norm": (0.6, 0.7), "gcnii": (0.9, 0.6)}
+        effects = tuple(effect(name, metric, *both) for name, both in scores.items())
+        advice = [Advice(name, f"write {name}", "", "") for name in ("gcnii", "pair_norm")]
+        return SimpleNamespace(effects=effects, advice=advice)
+
+    best = words.best(found("accuracy"))
+    assert (best.name, best.title, best.line) == ("pair_norm", "PairNorm", "write pair_norm")
+    assert best.text == (
+        "Test accuracy 61.0 ± 1.4, 51.0 ± 1.4 without it; "
+        "the 95 % interval of the difference is -1.7 to +23.7"
+    )
+    assert words.best(found("mae")).name == "gcnii"
+    assert words.best(SimpleNamespace(effects=())) is None

@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def study(folder):
-    return run_depths(folder, seeds=2, config=CONFIG, depths=(2, 3))
+    return run_depths(datasets.demo(), folder, seeds=2, config=CONFIG, depths=(2, 3))
 
 
 def test_every_rule_and_depth_with_and_without_control(study):
@@ -45,5 +45,5 @@ def test_columns_hold_every_run(study):
 def test_each_has_a_run_folder_and_can_be_run_again(study, folder):
     place = folder / "val_loss-depth-3"
     assert json.loads((place / "config.json").read_text())["model"]["depth"] == 3
-    again = run_depths(folder, seeds=2, config=CONFIG, depths=(2, 3))
+    again = run_depths(datasets.demo(), folder, seeds=2, config=CONFIG, depths=(2, 3))
     assert again.columns() == study.columns()

@@ -21,24 +21,24 @@ __all__ = ["CONTENTS", "app", "main"]
 #: imported when the command is called.
 CONTENTS = {
     "Look": {
-        "demo": "See what depth does to features, and what control can do.",
-        "diagnose": "Look inside a model, layer by layer.",
+        "demo": "See a deep network fail, the reason, and what helps.",
+        "diagnose": "Find out what is wrong in which layer of a model.",
         "explore": "Write an interactive page about smoothness.",
-        "remedies": "What helps against over-smoothing: list, describe, compare.",
+        "remedies": "List, describe and compare what helps against over-smoothing.",
     },
     "Train and search": {
         "train": "Train a model on a data set with several seeds.",
-        "search": "Find a model's best settings, by validation alone.",
+        "search": "Find the best settings of a model by validation alone.",
         "plan": "Estimate the cost of a large graph on many machines.",
     },
     "Reproduce the paper": {
-        "reproduce": "Show a table beside our numbers, or run its cells.",
-        "figure": "Draw a figure as PNG and SVG, with its data as CSV.",
+        "reproduce": "Show a table of the paper beside our numbers, or train its cells.",
+        "figure": "Draw a figure of the paper as PNG and SVG, with its data as CSV.",
         "report": "Write all tables and figures as one HTML page.",
     },
     "Data and tools": {
-        "data": "List, verify and describe the data sets.",
-        "bench": "Time epochs against those of PyTorch Geometric.",
+        "data": "List, verify, describe and divide the data sets.",
+        "bench": "Time epochs beside those of PyTorch Geometric.",
     },
 }
 

@@ -30,14 +30,14 @@ def bench(
     cases: Annotated[
         list[str] | None,
         typer.Option(
-            help="Part of a case's name, such as 'texas' or 'gcnii-L32'; all if left out."
+            help="Part of the name of a case, such as 'texas' or 'gcnii-L32'. Default: all cases."
         ),
     ] = None,
     threads: Annotated[int, options.threads(default=True)] = 2,
-    seconds: Annotated[float, typer.Option(min=0, help="Time for each case.")] = 20.0,
+    seconds: Annotated[float, typer.Option(min=0, help="Seconds for each case.")] = 20.0,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Time full epochs side by side: ours, PyTorch Geometric's, and the bare matrix products."""
+    """Time full epochs in turns: ours, those of PyTorch Geometric, and the bare matrix products."""
     import torch
     from rich.console import Console
 

@@ -56,7 +56,7 @@ Name = Annotated[
     ),
 )
 def list_(root: Root = None, as_json: Json = False) -> None:
-    """List the data sets, their sizes and the places of their files."""
+    """List the data sets, their sizes and where their files are."""
     from graphsct.datasets.catalog import CATALOG
     from graphsct.pages.tables import Column, Table
 
@@ -104,7 +104,9 @@ def _count(name: str, row: _Set) -> str:
     )
 )
 def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
-    """Check every raw file of a data set by its SHA256; exit 1 if one is missing or wrong."""
+    """Compare the SHA256 of every raw file of a data set with ours. The exit code is 1 if a file is
+    missing or differs.
+    """
     from graphsct.datasets.load import verify
     from graphsct.datasets.raw import RawFile
     from graphsct.pages.tables import Column, Table
@@ -150,8 +152,8 @@ def statistics(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """Count the nodes, edges, features, classes and splits of all data sets, beside the paper's
-    table, in which an asterisk marks a misprint; or of the data that you name.
+    """Count nodes, edges, features, classes and splits: of all data sets, beside the paper's table,
+    in which an asterisk marks a misprint, or of the data that you name.
     """
     from graphsct.cli.inputs import load_data
     from graphsct.datasets.catalog import CATALOG
@@ -180,7 +182,7 @@ def leaks(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="chameleon, squirrel or both.",
+            help="chameleon or squirrel.",
             show_default="both",
             autocompletion=options.among(LEAKY),
         ),
@@ -188,7 +190,9 @@ def leaks(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """Count the test nodes with a duplicate (same links, same label) in training."""
+    """Count the test nodes that have a duplicate, with equal edges and label, among the training
+    nodes.
+    """
     from graphsct.datasets.duplicates import Leak
     from graphsct.datasets.load import leaks, load
     from graphsct.pages.tables import Column, Table
@@ -234,11 +238,15 @@ def partition(
         str,
         typer.Argument(help=options.DATA, autocompletion=options.among(options.DATASETS)),
     ],
-    parts: Annotated[int, options.option("Number of processes.", min=1)],
-    out: Annotated[Path, options.option("Folder to write to.")],
+    parts: Annotated[int, options.option("Number of parts, one for each process.", min=1)],
+    out: Annotated[Path, options.option("Folder for the parts.")],
     method: Annotated[
         str,
-        options.option("contiguous or metis.", default=True, autocompletion=options.among(METHODS)),
+        options.option(
+            "How to divide the nodes: contiguous or metis.",
+            default=True,
+            autocompletion=options.among(METHODS),
+        ),
     ] = "contiguous",
     normalize: Annotated[bool, options.normalize()] = False,
     symmetrize: Annotated[bool, options.symmetrize()] = False,

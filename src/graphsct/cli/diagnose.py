@@ -40,45 +40,75 @@ def diagnose(
     model: Annotated[str | None, options.model(_MODEL)] = None,
     control: Annotated[str | None, options.control(_MODEL)] = None,
     depth: Annotated[int | None, options.depth(_MODEL)] = None,
-    hidden: Annotated[int | None, options.option("Number of channels.", _MODEL, "64")] = None,
-    dropout: Annotated[float | None, options.option("Before linear layers.", _MODEL, "0.5")] = None,
-    activation: Annotated[str | None, options.option("relu, leaky_relu, ...", _MODEL)] = None,
-    norm: Annotated[str | None, options.option("BatchNorm, PairNorm, ...", _MODEL)] = None,
-    init: Annotated[str | None, options.option("identity, glorot, uniform, ...", _MODEL)] = None,
+    hidden: Annotated[
+        int | None, options.option("Number of channels per layer.", _MODEL, "64")
+    ] = None,
+    dropout: Annotated[
+        float | None, options.option("Dropout rate before the dense layers.", _MODEL, "0.5")
+    ] = None,
+    activation: Annotated[
+        str | None, options.option("Activation: relu, leaky_relu, elu, ...", _MODEL)
+    ] = None,
+    norm: Annotated[
+        str | None, options.option("Norm after each convolution: BatchNorm, PairNorm, ...", _MODEL)
+    ] = None,
+    init: Annotated[
+        str | None,
+        options.option("First weights of the convolutions: identity, glorot, uniform, ...", _MODEL),
+    ] = None,
     more: Annotated[list[str] | None, options.more(_MODEL)] = None,
     weights: Annotated[
         Path | None,
-        options.option("A .safetensors file or a state dict, instead of training.", _MODEL),
+        options.option(
+            "Load these weights instead of training: a .safetensors file or a state dict.", _MODEL
+        ),
     ] = None,
     layer: Annotated[
         list[str] | None,
-        options.option("Name of a layer, if the right ones are not found.", _MODEL),
+        options.option(
+            "Name of a layer, if the layers found are not the right ones. May be repeated.", _MODEL
+        ),
     ] = None,
     epochs: Annotated[
-        int | None, options.option("0 for an untrained model.", _TRAIN, "200")
+        int | None,
+        options.option("Epochs of training; 0 diagnoses the model untrained.", _TRAIN, "200"),
     ] = None,
-    learning_rate: Annotated[float | None, options.option("Of Adam.", _TRAIN, "0.01")] = None,
+    learning_rate: Annotated[
+        float | None, options.option("Learning rate of Adam.", _TRAIN, "0.01")
+    ] = None,
     conv_weight_decay: Annotated[
-        float | None, options.option("Of convolutions.", _TRAIN, "0")
+        float | None, options.option("Weight decay of the convolutions.", _TRAIN, "0")
     ] = None,
     dense_weight_decay: Annotated[
-        float | None, options.option("Of the rest; of all of your own model.", _TRAIN, "0.0005")
+        float | None,
+        options.option(
+            "Weight decay of all other weights; in your own model, of all weights.",
+            _TRAIN,
+            "0.0005",
+        ),
     ] = None,
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
     last: Annotated[
-        bool, options.flag("--last", "Look at the last epoch instead.", _TRAIN)
+        bool, options.flag("--last", "Diagnose the last epoch instead of the best.", _TRAIN)
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, rich_help_panel=_TRAIN)] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of weights and dropout.", rich_help_panel=_TRAIN)
+    ] = 0,
     try_: Annotated[
-        bool, options.flag("--try", "Train with each remedy too, and compare.", _TRAIN)
+        bool, options.flag("--try", "Also train with each remedy that fits, and compare.", _TRAIN)
     ] = False,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each, with --try.", rich_help_panel=_TRAIN)
+        int,
+        typer.Option(
+            min=1, help="Number of runs for each remedy, with --try.", rich_help_panel=_TRAIN
+        ),
     ] = 3,
     cause: Annotated[
         bool,
-        options.flag("--cause", "Find out by short experiments why it does not learn.", _TRAIN),
+        options.flag(
+            "--cause", "Find out why the model does not learn, by short experiments.", _TRAIN
+        ),
     ] = False,
     device: Annotated[str | None, options.device(_TRAIN)] = None,
     data: Annotated[str, options.data(_DATA)] = "demo",
@@ -92,12 +122,13 @@ def diagnose(
         Path | None, options.option("Folder for page.html, JSON, CSV and figures.", _OUT)
     ] = None,
     explain: Annotated[
-        bool, options.flag("--explain", "Say what findings mean and how often they err.", _OUT)
+        bool,
+        options.flag("--explain", "Say what each finding means and how often it is wrong.", _OUT),
     ] = False,
     as_json: Annotated[bool, options.as_json(_OUT)] = False,
 ) -> None:
-    """Train a model, look inside, and say whether it works, whether it over-smooths, dies or gets
-    no gradient, in which layers, why, and what to try.
+    """Train a model and look inside: does it work? Which layers are over-smoothed, dead or without
+    gradient? What could help?
     """
     from rich.console import Group
 

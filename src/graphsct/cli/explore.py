@@ -22,12 +22,12 @@ _EXAMPLES = options.examples(
 
 @app.command(epilog=_EXAMPLES)
 def explore(
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("explore.html"),
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    out: Annotated[Path, typer.Option(help="File for the page.")] = Path("explore.html"),
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Write an interactive page: drag the features of a small graph, shift them inside the
-    eigenspace, and watch what an activation does to their smoothness. It needs no network.
+    """Write an interactive page on which you drag the features of a small graph, shift them inside
+    the eigenspace, and watch what an activation does to their smoothness. It needs no network.
     """
     import webbrowser
 

@@ -28,7 +28,7 @@ def figure(
     number: Annotated[
         int,
         typer.Argument(
-            help="Its number: 1 to 4 as in the paper, 5 is ours.",
+            help="Number of the figure: 1 to 4 as in the paper; 5 is ours.",
             autocompletion=options.among(NUMBERS),
         ),
     ],

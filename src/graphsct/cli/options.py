@@ -97,7 +97,7 @@ PRECISIONS = ("bf16", "fp16")
 #: The forms of data that a command takes.
 DATA = (
     "A data set of 'graphsct data list', demo, or your own: a folder with edges.csv, features.npy, "
-    "labels.csv and split.npz, a .npz, or FILE.py:NAME: THE FILE IS EXECUTED."
+    "labels.csv and split.npz, an .npz file, or FILE.py:NAME. THE PYTHON FILE IS EXECUTED."
 )
 
 Complete = Callable[[str], list[str]]
@@ -175,26 +175,29 @@ def data(panel: str | None = None) -> Any:
 
 def split(panel: str | None = None) -> Any:
     """``--split``."""
-    text = "Draw it: 0.6,0.2 of each class for training and validation, or 20,30 nodes."
-    return option(text, panel, "that of the data")
+    text = (
+        "Draw a split: 0.6,0.2 takes these shares of each class for training and validation, "
+        "20,30 these numbers of nodes."
+    )
+    return option(text, panel, "the split of the data")
 
 
 def split_seed(panel: str | None = None) -> Any:
     """``--split-seed``."""
-    return option("Seed of a drawn split.", panel, True, min=0)
+    return option("Seed with which --split draws.", panel, True, min=0)
 
 
 def features(panel: str | None = None) -> Any:
     """``--features``."""
-    text = "Make them for data without any: degree, laplacian or one_hot."
+    text = "Make features if the data have none: degree, laplacian or one_hot."
     return option(text, panel, autocompletion=among(FEATURES))
 
 
 def model(panel: str | None = None) -> Any:
     """``--model``."""
     text = (
-        "gcn, gcnii, egnn, appnp, dagnn, one of PyTorch Geometric such as pyg:GAT, or your own as "
-        "FILE.py:NAME: THE FILE IS EXECUTED."
+        "gcn, gcnii, egnn, appnp, dagnn, a model of PyTorch Geometric such as pyg:GAT, or your own "
+        "as FILE.py:NAME. THE PYTHON FILE IS EXECUTED."
     )
     return option(text, panel, "gcn", autocompletion=among(models))
 
@@ -202,22 +205,23 @@ def model(panel: str | None = None) -> Any:
 def target() -> Any:
     """The model of a user as the argument ``FILE.py:NAME``."""
     text = (
-        "Your own model: THE FILE IS EXECUTED, as by Python. NAME is a class that inherits "
-        "graphsct.nn.Model, or a function or class that is called with (data), or with "
-        "(in_channels, out_channels) if it requires two arguments, and with the settings it takes."
+        "Your own model. THE FILE IS EXECUTED, as by Python. NAME is a subclass of "
+        "graphsct.nn.Model, or any function or class that returns a model. It is called with "
+        "(data), or with (in_channels, out_channels) if it requires two arguments, and with the "
+        "settings that it takes by name."
     )
     return typer.Argument(metavar="FILE.py:NAME", show_default=False, help=text)
 
 
 def more(panel: str | None = None) -> Any:
     """``--option NAME=VALUE``, as often as need be."""
-    text = "Any other option of the model, such as residual=true; may be repeated."
+    text = "Any other option of the model, such as residual=true. May be repeated."
     return typer.Option("--option", metavar="NAME=VALUE", help=text, rich_help_panel=panel)
 
 
 def control(panel: str | None = None) -> Any:
     """``--control``."""
-    text = "Name of a control, such as pooled or gated, or none."
+    text = "Control of smoothness, such as pooled, gated or normalized; or none."
     return option(text, panel, "none", autocompletion=among(controls))
 
 
@@ -228,70 +232,84 @@ def depth(panel: str | None = None, default: str = "2") -> Any:
 
 def select(panel: str | None = None) -> Any:
     """``--select``."""
-    text = "Criterion for the best epoch: val_score, the metric, or val_loss."
+    text = "What selects the best epoch: val_score, the validation metric, or val_loss."
     return option(text, panel, "val_score", autocompletion=among(SELECTIONS))
 
 
 def metric(panel: str | None = None) -> Any:
     """``--metric``."""
-    text = "accuracy, balanced_accuracy, f1_macro, roc_auc, average_precision, r2, mse or mae."
-    return option(text, panel, "that of the data", autocompletion=among(METRICS))
+    text = (
+        "Metric of the scores: accuracy, balanced_accuracy, f1_macro, roc_auc, average_precision, "
+        "r2, mse or mae."
+    )
+    return option(text, panel, "the usual one for the data", autocompletion=among(METRICS))
 
 
 def normalize(panel: str | None = None, default: str = "no") -> Any:
     """``--normalize``, or ``--no-normalize``."""
-    return option("Make each row of features sum to one.", panel, default)
+    return option("Scale the features of each node to sum to one.", panel, default)
 
 
 def symmetrize(panel: str | None = None) -> Any:
     """``--symmetrize``."""
-    return flag("--symmetrize", "Add the reverse of each edge of your own data.", panel)
+    return flag("--symmetrize", "Add the reverse of each edge to your own data.", panel)
 
 
 def seeds(panel: str | None = None, default: str | bool = True) -> Any:
     """``--seeds``."""
-    text = "How many: 0, 1, ... Of data with ten splits, seed i uses split i modulo 10."
+    text = (
+        "Number of seeds, which are 0, 1, ... If the data have ten splits, seed i uses split i "
+        "modulo 10."
+    )
     return option(text, panel, default, min=1)
 
 
 def root(panel: str | None = None) -> Any:
     """``--root``."""
     text = "Folder with the raw files of data sets."
-    return option(text, panel, "GRAPHSCT_DATA, else the cache")
+    return option(text, panel, "GRAPHSCT_DATA, or the cache")
 
 
 def finalists(panel: str | None = None) -> Any:
     """``--finalists``."""
-    return option("Number of best trials that get 5 times the runs.", panel, True, min=0)
+    return option(
+        "Number of best trials that are trained again with 5 times as many runs.",
+        panel,
+        True,
+        min=0,
+    )
 
 
 def workers(panel: str | None = None) -> Any:
     """``--workers``."""
-    return option("Processes that share the trials.", panel, True, min=1)
+    return option("Number of processes that share the trials.", panel, True, min=1)
 
 
 def ray(panel: str | None = None) -> Any:
     """``--ray``."""
-    return option("Workers on a Ray cluster: its address, auto or local.", panel)
+    return option("Run the workers on a Ray cluster: its address, auto or local.", panel)
 
 
 def threads(panel: str | None = None, default: str | bool = False) -> Any:
     """``--threads``."""
-    return option("Threads of PyTorch.", panel, default, min=1)
+    return option("Number of threads that PyTorch uses.", panel, default, min=1)
 
 
 def device(panel: str | None = None) -> Any:
     """``--device``."""
-    text = "cpu, cuda, cuda:1, mps, or auto: the first of cuda, mps and cpu that can be used."
+    text = (
+        "Where to train: cpu, cuda, cuda:1, mps, or auto, which takes the first of cuda, mps and "
+        "cpu that can be used."
+    )
     return option(text, panel, "cpu", autocompletion=among(DEVICES))
 
 
 def precision(panel: str | None = None) -> Any:
     """``--precision``."""
-    text = "Of forward passes: bf16, or fp16 on CUDA."
-    return option(text, panel, "that of the features", autocompletion=among(PRECISIONS))
+    text = "Precision of forward passes: bf16, or fp16 on CUDA."
+    return option(text, panel, "the precision of the features", autocompletion=among(PRECISIONS))
 
 
 def as_json(panel: str | None = None) -> Any:
     """``--json``."""
-    return flag("--json", "Print one JSON object, and nothing else.", panel)
+    return flag("--json", "Print one JSON object and nothing else.", panel)

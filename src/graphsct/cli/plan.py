@@ -29,36 +29,51 @@ KNOWN = {
 }
 
 _EXAMPLES = options.examples(
-    ("This large, on 16 machines", "graphsct plan --nodes 111e6 --edges 1.6e9 --machines 16"),
-    ("A known graph, on 1 to 64", "graphsct plan --like ogbn-papers100M --machines 1,16,64"),
+    (
+        "A graph of this size on 16 machines",
+        "graphsct plan --nodes 111e6 --edges 1.6e9 --machines 16",
+    ),
+    (
+        "A known graph on 1 to 64 machines",
+        "graphsct plan --like ogbn-papers100M --machines 1,16,64",
+    ),
     ("Faster machines", "graphsct plan --like ogbn-products --speed 20 --memory 256"),
 )
 
 
 @app.command(epilog=_EXAMPLES)
 def plan(
-    nodes: Annotated[float | None, option("Such as 111e6.", _GRAPH)] = None,
-    edges: Annotated[float | None, option("Undirected.", _GRAPH)] = None,
-    features: Annotated[int | None, option("Of a node, dense.", _GRAPH, "128")] = None,
-    classes: Annotated[int | None, option("Of the labels.", _GRAPH, "40")] = None,
-    like: Annotated[str | None, option(f"Take these from {', '.join(KNOWN)}.", _GRAPH)] = None,
+    nodes: Annotated[float | None, option("Number of nodes, such as 111e6.", _GRAPH)] = None,
+    edges: Annotated[float | None, option("Number of undirected edges.", _GRAPH)] = None,
+    features: Annotated[int | None, option("Number of features per node.", _GRAPH, "128")] = None,
+    classes: Annotated[int | None, option("Number of classes.", _GRAPH, "40")] = None,
+    like: Annotated[
+        str | None, option(f"Take these numbers from {', '.join(KNOWN)}.", _GRAPH)
+    ] = None,
     cut: Annotated[
         float | None,
-        option("Share of edges between machines.", _GRAPH, "that of a random partition"),
+        option(
+            "Share of the edges that connect two machines.",
+            _GRAPH,
+            "the share in a random partition",
+        ),
     ] = None,
-    model: Annotated[str, option("gcn or gcnii, with control.", _MODEL, True)] = "gcn",
+    model: Annotated[str, option("Model: gcn or gcnii, with control.", _MODEL, True)] = "gcn",
     depth: Annotated[int, option("Number of convolutions.", _MODEL, True)] = 4,
-    width: Annotated[int, option("Channels of each.", _MODEL, True)] = 128,
-    machines: Annotated[str, option("How many: 16, or 1,2,4.", _MACHINES, True)] = "1,2,4,8,16",
-    memory: Annotated[float, option("GB of each.", _MACHINES, True)] = 24.0,
-    network: Annotated[float, option("Gbit/s of each.", _MACHINES, True)] = 10.0,
+    width: Annotated[int, option("Number of channels per layer.", _MODEL, True)] = 128,
+    machines: Annotated[
+        str, option("Numbers of machines: 16, or 1,2,4.", _MACHINES, True)
+    ] = "1,2,4,8,16",
+    memory: Annotated[float, option("Memory of each machine in GB.", _MACHINES, True)] = 24.0,
+    network: Annotated[float, option("Network of each machine in Gbit/s.", _MACHINES, True)] = 10.0,
     speed: Annotated[
-        float, option("Of each, in cores like the measured one.", _MACHINES, True)
+        float, option("Speed of each machine, in cores like the one we measured.", _MACHINES, True)
     ] = 1.0,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Say whether exact full-graph training with control fits, what an epoch costs, and what limits
-    it, from prices that were measured with one core per process (docs: large graphs).
+    """Estimate whether exact full-graph training with control fits on a number of machines, how
+    long an epoch takes, and what limits it. The estimate uses prices that were measured with one
+    core per process (see the docs on training with many processes).
     """
     from graphsct.distributed.cost import Machine, Workload, quote
 

@@ -18,7 +18,7 @@ __all__ = ["app"]
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="What people do against over-smoothing: list, describe and compare it.",
+    help="List, describe and compare what people do against over-smoothing.",
     epilog=options.examples(
         ("All remedies", "graphsct remedies list"),
         ("One of them, with the line to write", "graphsct remedies show pair_norm"),
@@ -125,11 +125,13 @@ def show(
 )
 def compare(
     data: Annotated[str, options.data()] = "demo",
-    depth: Annotated[str, options.option("Numbers of layers.", None, True)] = "2,4,8",
+    depth: Annotated[
+        str, options.option("Numbers of layers, separated by commas.", None, True)
+    ] = "2,4,8",
     remedy: Annotated[
         list[str] | None,
         options.option(
-            "A remedy of 'graphsct remedies list'; may be repeated.",
+            "A remedy of 'graphsct remedies list'. May be repeated.",
             None,
             "all that fit",
             autocompletion=options.among(_names),
@@ -138,16 +140,16 @@ def compare(
     model: Annotated[str, options.model()] = "gcn",
     seeds: Annotated[int, options.seeds()] = 10,
     epochs: Annotated[
-        int | None, options.option("The most epochs of a run.", None, "200", min=1)
+        int | None, options.option("Largest number of epochs of a run.", None, "200", min=1)
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the cells.")] = _OUT,
+    out: Annotated[Path, typer.Option(help="Folder for the results, one file per cell.")] = _OUT,
     root: Annotated[Path | None, options.root()] = None,
     threads: Annotated[int | None, options.threads()] = None,
     as_json: Json = False,
 ) -> None:
     """Train a model with each remedy at each depth, all with the same budget: 8 settings, of which
-    validation chooses one, then all seeds. Finished cells are not run again; the same command
-    resumes after an interruption, and several at once share the cells.
+    validation chooses one, then all seeds. Finished cells are not run again. The same command
+    resumes after an interruption, and several processes that run it share the cells.
     """
     import torch
 
@@ -202,19 +204,19 @@ def report(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            help="Folder of 'graphsct remedies compare'.",
+            help="Folder that 'graphsct remedies compare' wrote.",
             show_default="the stored results",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("remedies.html"),
+    out: Annotated[Path, typer.Option(help="File for the page.")] = Path("remedies.html"),
     markdown: Annotated[
         Path | None, typer.Option(help="Also write the tables as Markdown.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write all cells as one HTML page that needs no network: findings in words, the best remedy of
-    each data set and depth, published scores beside ours, scores, ranks and energies by depth, and
-    the cost of an epoch.
+    """Write all results as one HTML page that needs no network: the findings in words, the best
+    remedy for each data set and depth, published scores beside ours, scores, ranks and energies by
+    depth, and the time of an epoch.
     """
     from graphsct.files import write_text
     from graphsct.remedies import board_markdown

@@ -23,19 +23,20 @@ _EXAMPLES = options.examples(
 
 @app.command(epilog=_EXAMPLES)
 def report(
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="File for the page.")] = Path("report.html"),
     cells: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of cells, as 'graphsct reproduce' writes them.",
+            help="Folder of cells that 'graphsct reproduce' wrote.",
             show_default="the stored results",
         ),
     ] = None,
     figures: Annotated[
-        Path, typer.Option(help="Folder of figures; missing ones are drawn.")
+        Path, typer.Option(help="Folder of the figures. Missing ones are drawn.")
     ] = Path("results/figures"),
     markdown: Annotated[
-        Path | None, typer.Option(help="Also write Markdown, its images beside it.")
+        Path | None,
+        typer.Option(help="Also write the report as Markdown, with its images in the same folder."),
     ] = None,
     root: Annotated[Path | None, options.root()] = None,
     as_json: Annotated[bool, options.as_json()] = False,

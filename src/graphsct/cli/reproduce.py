@@ -50,7 +50,7 @@ def reproduce(
     table: Annotated[
         str,
         typer.Argument(
-            help="table1 to table11, a name such as depth, or authors, replay or term.",
+            help="table1 to table11, a name such as depth, or one of ours: authors, replay, term.",
             autocompletion=_tables,
         ),
     ],
@@ -58,35 +58,43 @@ def reproduce(
         str | None,
         typer.Option(
             "--data",
-            help="Some data sets: cora,texas.",
+            help="Only these data sets, such as cora,texas.",
             autocompletion=options.lists_of(options.OF_THE_PAPER),
         ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="Some of gcn, gcnii and egnn.", autocompletion=options.lists_of(_models)),
+        typer.Option(
+            help="Only these models, such as gcn,egnn.", autocompletion=options.lists_of(_models)
+        ),
     ] = None,
-    depth: Annotated[str | None, typer.Option(help="Some numbers of convolutions: 2,4.")] = None,
+    depth: Annotated[
+        str | None, typer.Option(help="Only these numbers of convolutions, such as 2,4.")
+    ] = None,
     control: Annotated[
         str | None,
-        typer.Option(help="Only none, or only sct.", autocompletion=options.among(("none", "sct"))),
+        typer.Option(
+            help="Only models without control (none) or with it (sct).",
+            autocompletion=options.among(("none", "sct")),
+        ),
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Run nothing, only show the results so far.")
+        bool, typer.Option("--report", help="Run nothing; only show the results so far.")
     ] = False,
-    seeds: Annotated[int | None, options.seeds(default="10; 3 of a term")] = None,
+    seeds: Annotated[int | None, options.seeds(default="10; 3 for the table term")] = None,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Search each cell's settings anew, with this many trials."),
+        typer.Option(min=1, help="Search the settings of each cell again, with this many trials."),
     ] = None,
     seconds: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Time after which no trial of a cell starts; time for each timing."
+            min=0, help="Start no trial of a cell after this time; measure each time for so long."
         ),
     ] = None,
     max_hidden: Annotated[
-        int | None, typer.Option(help="Most channels that a search tries.", show_default="128")
+        int | None,
+        typer.Option(help="Largest number of channels that a search tries.", show_default="128"),
     ] = None,
     finalists: Annotated[int, options.finalists()] = 0,
     workers: Annotated[int, options.workers()] = 1,
@@ -94,22 +102,25 @@ def reproduce(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the cells.",
+            help="Folder of the cells, one file each.",
             show_default=f"{_OUT}; with --report the stored results",
         ),
     ] = None,
-    work: Annotated[Path, typer.Option(help="Folder of searches and runs in progress.")] = _WORK,
+    work: Annotated[Path, typer.Option(help="Folder of unfinished searches and runs.")] = _WORK,
     root: Annotated[Path | None, options.root()] = None,
     threads: Annotated[int | None, options.threads()] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table as Markdown.")
+    ] = False,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Show a table of the paper beside our numbers (--report), or run its cells on this machine,
-    with the stored settings or with new ones (--trials). Finished cells are not
-    run again; the same command resumes after an interruption.
+    """Show a table of the paper beside our numbers (--report), or train its cells on this machine,
+    with the stored settings or with new ones (--trials). Finished cells are not trained again. The
+    same command resumes after an interruption.
 
-    Three tables are ours: 'authors' has models with their authors' settings, 'replay' the numbers
-    that the paper's protocol could have printed, and 'term' what the learned term does.
+    Three tables are ours. 'authors' has models with the settings of their authors, 'replay' has the
+    numbers that the paper's protocol could have printed, and 'term' shows what the learned term
+    does.
     """
     import torch
 

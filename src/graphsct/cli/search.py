@@ -28,10 +28,10 @@ _EXAMPLES = options.examples(
         "GCNII with control on Cora, in two processes",
         "graphsct search --data cora --model gcnii --control gated --workers 2",
     ),
-    ("For ten minutes", "graphsct search --data texas --seconds 600"),
+    ("A search of ten minutes", "graphsct search --data texas --seconds 600"),
     ("Your own model", "graphsct search my_model.py:Net --data cora --option hops=2"),
     ("A model of PyTorch Geometric", "graphsct search --data cora --model pyg:GraphSAGE"),
-    ("Then train the best settings", "graphsct train --data texas --config FOLDER/best.json"),
+    ("Then train with the best settings", "graphsct train --data texas --config FOLDER/best.json"),
 )
 
 
@@ -50,19 +50,26 @@ def search(
     control: Annotated[str | None, options.control(_TASK)] = None,
     depth: Annotated[int | None, options.depth(_TASK, "2, 4, 8, 16 and 32 are tried")] = None,
     activation: Annotated[
-        str | None, option("relu, leaky_relu, ...", _TASK, "relu and leaky_relu are tried")
+        str | None,
+        option("Activation: relu, leaky_relu, elu, ...", _TASK, "relu and leaky_relu are tried"),
     ] = None,
-    max_hidden: Annotated[int | None, option("Most channels.", _TASK, "128")] = None,
+    max_hidden: Annotated[
+        int | None, option("Largest number of channels to try.", _TASK, "128")
+    ] = None,
     more: Annotated[list[str] | None, options.more(_TASK)] = None,
     metric: Annotated[str | None, options.metric(_TASK)] = None,
     select: Annotated[str, options.select(_TASK)] = "val_score",
-    trials: Annotated[int, option("In all, with earlier ones.", _TRIALS, True, min=1)] = 200,
+    trials: Annotated[
+        int, option("Number of trials in all, earlier ones included.", _TRIALS, True, min=1)
+    ] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
-    epochs: Annotated[int, option("Of each run, at most.", _TRIALS, True)] = 1500,
-    patience: Annotated[int, option("Of each run, in epochs.", _TRIALS, True)] = 100,
-    seconds: Annotated[float | None, option("Begin no trial after this time.", _TRIALS)] = None,
+    epochs: Annotated[int, option("Largest number of epochs of a run.", _TRIALS, True)] = 1500,
+    patience: Annotated[
+        int, option("Epochs without a better one before a run stops.", _TRIALS, True)
+    ] = 100,
+    seconds: Annotated[float | None, option("Start no trial after this time.", _TRIALS)] = None,
     finalists: Annotated[int, options.finalists(_TRIALS)] = 0,
-    seed: Annotated[int, option("Of the search.", _TRIALS, True, min=0)] = 0,
+    seed: Annotated[int, option("Seed of the search.", _TRIALS, True, min=0)] = 0,
     out: Annotated[
         Path | None, option("Folder of the study.", _STUDY, "a new one in results/search")
     ] = None,
@@ -75,8 +82,9 @@ def search(
     threads: Annotated[int | None, options.threads(_STUDY)] = None,
     as_json: Annotated[bool, options.as_json(_STUDY)] = False,
 ) -> None:
-    """Search for the settings with the best mean validation metric, without the test nodes.
-    The same command resumes a search that was stopped, and several at once share the work.
+    """Search for the settings with the best mean validation metric. The search never sees a test
+    node. The same command resumes a search that was stopped, and several processes that run it
+    share the work.
     """
     import torch
 

@@ -30,13 +30,13 @@ app = typer.Typer(add_completion=False)
 _DATA, _MODEL, _TRAIN, _RUN = "The data", "The model", "Training", "The runs"
 
 _EXAMPLES = options.examples(
-    ("A small built-in graph, in seconds", "graphsct train"),
+    ("A small built-in graph, in a few seconds", "graphsct train"),
     (
         "A deep GCN on Cora, with and without control",
         "graphsct train --data cora --control pooled --depth 16 --compare",
     ),
     (
-        "The result of a search, three seeds, as JSON",
+        "The settings that a search found, three seeds, as JSON",
         "graphsct train --data cora --config best.json --seeds 3 --json",
     ),
     (
@@ -48,7 +48,7 @@ _EXAMPLES = options.examples(
         "graphsct train --model pyg:GAT --depth 4 --control gated --compare",
     ),
     (
-        "Your own graph, with a split that is drawn",
+        "Your own graph, with a random split",
         "graphsct train --data folder --symmetrize --split 0.6,0.2",
     ),
     (
@@ -89,46 +89,88 @@ def train(
     model: Annotated[str | None, options.model(_MODEL)] = None,
     control: Annotated[str | None, options.control(_MODEL)] = None,
     depth: Annotated[int | None, options.depth(_MODEL)] = None,
-    hidden: Annotated[int | None, option("Number of channels.", _MODEL, "64")] = None,
-    dropout: Annotated[float | None, option("Before linear layers.", _MODEL, "0.5")] = None,
-    conv_dropout: Annotated[float | None, option("Before convolutions.", _MODEL)] = None,
-    activation: Annotated[str | None, option("relu, leaky_relu, ...", _MODEL)] = None,
-    negative_slope: Annotated[float | None, option("Of leaky_relu.", _MODEL, "0.01")] = None,
-    norm: Annotated[str | None, option("BatchNorm, PairNorm, ...", _MODEL)] = None,
-    init: Annotated[str | None, option("identity, glorot, uniform, ...", _MODEL)] = None,
-    alpha: Annotated[float | None, option("Of GCNII.", _MODEL)] = None,
-    theta: Annotated[float | None, option("Of GCNII and the gated controls.", _MODEL)] = None,
+    hidden: Annotated[int | None, option("Number of channels per layer.", _MODEL, "64")] = None,
+    dropout: Annotated[
+        float | None, option("Dropout rate before the dense layers.", _MODEL, "0.5")
+    ] = None,
+    conv_dropout: Annotated[
+        float | None, option("Dropout rate before the convolutions.", _MODEL)
+    ] = None,
+    activation: Annotated[
+        str | None, option("Activation: relu, leaky_relu, elu, ...", _MODEL)
+    ] = None,
+    negative_slope: Annotated[
+        float | None, option("Slope of leaky_relu below zero.", _MODEL, "0.01")
+    ] = None,
+    norm: Annotated[
+        str | None, option("Norm after each convolution: BatchNorm, PairNorm, ...", _MODEL)
+    ] = None,
+    init: Annotated[
+        str | None,
+        option("First weights of the convolutions: identity, glorot, uniform, ...", _MODEL),
+    ] = None,
+    alpha: Annotated[
+        float | None, option("Share of the first features in each layer of GCNII.", _MODEL)
+    ] = None,
+    theta: Annotated[
+        float | None, option("Strength of the weights in GCNII and the gated controls.", _MODEL)
+    ] = None,
     more: Annotated[list[str] | None, options.more(_MODEL)] = None,
-    epochs: Annotated[int | None, option("At most.", _TRAIN, "1500")] = None,
-    patience: Annotated[int | None, option("In epochs.", _TRAIN, "100")] = None,
-    least_epochs: Annotated[int | None, option("Before patience counts.", _TRAIN, "0")] = None,
-    learning_rate: Annotated[float | None, option("Of Adam.", _TRAIN, "0.01")] = None,
-    warm_up: Annotated[int | None, option("Epochs to the full rate.", _TRAIN, "0")] = None,
-    conv_weight_decay: Annotated[float | None, option("Of convolutions.", _TRAIN, "0")] = None,
-    dense_weight_decay: Annotated[float | None, option("Of the rest.", _TRAIN, "0.0005")] = None,
+    epochs: Annotated[int | None, option("Largest number of epochs.", _TRAIN, "1500")] = None,
+    patience: Annotated[
+        int | None, option("Epochs without a better one before training stops.", _TRAIN, "100")
+    ] = None,
+    least_epochs: Annotated[
+        int | None, option("Epochs before patience begins to count.", _TRAIN, "0")
+    ] = None,
+    learning_rate: Annotated[float | None, option("Learning rate of Adam.", _TRAIN, "0.01")] = None,
+    warm_up: Annotated[
+        int | None,
+        option("Epochs over which the learning rate grows to its full value.", _TRAIN, "0"),
+    ] = None,
+    conv_weight_decay: Annotated[
+        float | None, option("Weight decay of the convolutions.", _TRAIN, "0")
+    ] = None,
+    dense_weight_decay: Annotated[
+        float | None, option("Weight decay of all other weights.", _TRAIN, "0.0005")
+    ] = None,
     offset_weight_decay: Annotated[
-        float | None, option("Of the offsets of srelu.", _TRAIN, "0")
+        float | None, option("Weight decay of the offsets of srelu.", _TRAIN, "0")
     ] = None,
     metric: Annotated[str | None, options.metric(_TRAIN)] = None,
     select: Annotated[str | None, options.select(_TRAIN)] = None,
     precision: Annotated[str | None, options.precision(_TRAIN)] = None,
-    batch_size: Annotated[int | None, option("Graphs of a list in a step.", _TRAIN, "32")] = None,
-    checkpoint_every: Annotated[int | None, option("In epochs.", _TRAIN, "50")] = None,
+    batch_size: Annotated[
+        int | None,
+        option("Number of graphs per step, if the data are a list of graphs.", _TRAIN, "32"),
+    ] = None,
+    checkpoint_every: Annotated[
+        int | None, option("Epochs between two checkpoints.", _TRAIN, "50")
+    ] = None,
     config: Annotated[
         Path | None,
-        option("JSON file with 'model' and 'train', of a search or another run.", _RUN),
+        option(
+            "JSON file with the settings 'model' and 'train', from a search or another run.", _RUN
+        ),
     ] = None,
-    compare: Annotated[bool, flag("--compare", "Also without control.", _RUN)] = False,
+    compare: Annotated[
+        bool, flag("--compare", "Also train without control, and compare.", _RUN)
+    ] = False,
     out: Annotated[Path | None, option("Run folder.", _RUN, "a new one in results/train")] = None,
-    resume: Annotated[bool, flag("--resume", "Resume the runs in the folder.", _RUN)] = False,
-    force: Annotated[bool, flag("--force", "Delete the runs in the folder.", _RUN)] = False,
+    resume: Annotated[bool, flag("--resume", "Resume the runs in the run folder.", _RUN)] = False,
+    force: Annotated[
+        bool, flag("--force", "Delete the runs in the run folder first.", _RUN)
+    ] = False,
     device: Annotated[str | None, options.device(_RUN)] = None,
     threads: Annotated[int | None, options.threads(_RUN)] = None,
-    tensorboard: Annotated[bool, flag("--tensorboard", "Write event files.", _RUN)] = False,
+    tensorboard: Annotated[
+        bool, flag("--tensorboard", "Write event files for TensorBoard.", _RUN)
+    ] = False,
     watch: Annotated[
         int | None,
         option(
-            "Diagnose the model of each seed every EVERY epochs (50), into its layers.jsonl.",
+            "Diagnose the model of each seed every EVERY epochs, 50 if EVERY is left out, and "
+            "write the diagnoses to its layers.jsonl.",
             _RUN,
             metavar="[EVERY]",
             min=1,
@@ -138,17 +180,18 @@ def train(
         bool,
         flag(
             "--distributed",
-            "One process for each part of --data, a folder of 'graphsct data partition'.",
+            "Train with one process for each part of --data, a folder that 'graphsct data "
+            "partition' wrote.",
             _RUN,
         ),
     ] = False,
     timeout: Annotated[
-        float, option("Seconds that these processes wait for each other.", _RUN, True, min=1)
+        float, option("Seconds that the processes wait for each other.", _RUN, True, min=1)
     ] = 600.0,
     as_json: Annotated[bool, options.as_json(_RUN)] = False,
 ) -> None:
     """Train a model on a data set with several seeds and print the mean of the test metric ± its
-    standard deviation. Settings that are left out come from --config, else the defaults.
+    standard deviation. Settings that you leave out come from --config, or are the defaults.
     """
     import torch
 

@@ -17,7 +17,7 @@ from graphsct.nn import GCN, Model, SmoothnessControl
 from graphsct.records import Record
 from graphsct.remedies import REMEDIES
 
-__all__ = ["Advice", "Patient", "advise", "sound_depth"]
+__all__ = ["Advice", "Patient", "advise", "sound_depth", "title"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Advice(Record):
     change: str
     why: str
     evidence: str
+
+    @property
+    def title(self) -> str:
+        """Its name in words."""
+        return title(self.name)
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,16 @@ class Patient:
         parts = dict(self.model.named_modules())
         for name in dict.fromkeys(layer.part for layer in self.layers):
             yield name, parts[name]
+
+
+def title(name: str) -> str:
+    """Return the name of a remedy in words.
+
+    Example:
+        >>> title("pair_norm"), title("longer")
+        ('PairNorm', 'longer training')
+    """
+    return REMEDIES[name].title if name in REMEDIES else f"{name} training"
 
 
 def advise(patient: Patient) -> tuple[Advice, ...]:

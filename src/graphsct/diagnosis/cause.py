@@ -19,8 +19,8 @@ CAUSES = {
     "way through the layers; over-smoothing is not what stops it.",
     "both": "The network learns without edges, and also with them if its signal is kept up. So "
     "propagation and a weak signal fail together, and either remedy may do.",
-    "depth": "Only with fewer layers the network learns. Neither the edges nor the size of the "
-    "features alone stop it.",
+    "depth": "The network learns only with fewer layers. Neither the edges nor the size of the "
+    "features stop it alone.",
     "unknown": "None of the experiments made the network learn.",
 }
 

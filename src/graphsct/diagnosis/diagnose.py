@@ -56,8 +56,8 @@ def diagnose(
     thresholds: Thresholds | None = None,
     reach: bool = True,
 ) -> Diagnosis:
-    """Find out whether a model works, whether it over-smooths, dies or gets no gradient, in which
-    layer, and what to try.
+    """Find out whether a model works, which layers are over-smoothed, dead or without gradient, and
+    what to try.
 
     The model runs a few times forward and backward, in evaluation mode. Its weights, its gradients,
     the mode of each of its parts and PyTorch's random numbers are left unchanged. If it is on

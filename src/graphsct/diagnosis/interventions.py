@@ -44,10 +44,10 @@ def find_cause(
 ) -> Diagnosis:
     """Find out by experiment why a model does not learn.
 
-    Copies of the model are started anew and trained for a few epochs: as they are, without edges,
-    with identity weights, with weights that keep the size of the features, and with the layers left
-    out from the third on. Each experiment changes one thing, so the ones that make the copy learn
-    tell the cause. The model itself stays as it is.
+    Copies of the model get new weights and are trained for a few epochs: as they are, without
+    edges, with identity weights, with weights that keep the size of the features, and without the
+    layers from the third on. Each experiment changes one thing, so the ones that make the copy
+    learn tell the cause. The model itself stays as it is.
 
     Args:
         found: a diagnosis of the model with its ``standing``

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphsct.diagnosis.advice import title
 from graphsct.diagnosis.measure import LayerReport
 from graphsct.diagnosis.words import tried
 from graphsct.pages.tables import Column, Field, Table
@@ -244,7 +245,8 @@ def effect_table(found: Diagnosis) -> Table[ResultRow] | None:
     show = as_it_is.metric.show
     rows = [ResultRow(as_it_is.name, show(as_it_is.test), show(as_it_is.val))]
     rows += [
-        ResultRow(e.name, show(e.test), show(e.val), show(e.differences, sign="+")) for e in others
+        ResultRow(title(e.name), show(e.test), show(e.val), show(e.differences, sign="+"))
+        for e in others
     ]
     difference = Column[ResultRow]("difference, paired", "{difference:s}")
     columns = _result_columns("remedy", as_it_is.metric, difference)

@@ -184,7 +184,7 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
         return None
     if own.spread is not None:
         few = own.spread <= 1 - limits.one_answer
-        return f"its numbers vary {own.spread:.1%} as much as the targets" if few else None
+        return f"its numbers vary {100 * own.spread:.1f} % as much as the targets" if few else None
     if own.frequent is None or own.frequent < limits.one_answer:
         return None
     if METRICS[own.metric].ranks and own.skill(own.model) >= 0.5:
@@ -192,8 +192,8 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
     truth = own.frequent_truth
     if truth is not None and truth >= 0.5 * (1 + limits.one_answer):
         return None
-    beside = "" if truth is None else f", {truth:.1%} have the most frequent one"
-    return f"{own.frequent:.1%} of the {own.noun}s get the same answer{beside}"
+    beside = "" if truth is None else f", {100 * truth:.1f} % have the most frequent one"
+    return f"{100 * own.frequent:.1f} % of the {own.noun}s get the same answer{beside}"
 
 
 def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
@@ -241,7 +241,7 @@ def _ignores(what: str, when: str) -> Callable[[Evidence, Thresholds], str | Non
         share = getattr(evidence.standing, what, None)
         if share is None or share < limits.same:
             return None
-        return f"{share:.1%} of its output stays when {when}"
+        return f"{100 * share:.1f} % of its output stays when {when}"
 
     return rule
 
@@ -253,8 +253,8 @@ def _squashed(evidence: Evidence, limits: Thresholds) -> str | None:
     if seen.far.influence > limits.far or seen.far.nodes < limits.crowd:
         return None
     return (
-        f"the {seen.far.nodes:.0%} of the nodes in reach that are more than {seen.far.hops} edges "
-        f"away have {seen.far.influence:.1%} of the influence"
+        f"the {100 * seen.far.nodes:.0f} % of the nodes in reach that are more than "
+        f"{seen.far.hops} edges away have {100 * seen.far.influence:.1f} % of the influence"
     )
 
 
@@ -371,9 +371,13 @@ def _show_smooth(evidence: Evidence, chosen: list[LayerReport]) -> str:
     most = evidence.entry.contrast * evidence.entry.size
     left = _middle([layer.contrast * layer.size for layer in chosen])
     return (
-        f"{contrast:.1e} of the norm tells nodes apart, in {rank:.1f} of {width:.0f} directions; "
-        f"their differences are {left / (most or 1):.0e} times those of the input"
+        f"{_percent(contrast)} of the norm tells nodes apart, in {rank:.1f} of {width:.0f} "
+        f"directions; their differences are {_percent(left / (most or 1))} of those of the input"
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 def _show_collapsed(evidence: Evidence, chosen: list[LayerReport]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import statistics
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from graphsct.diagnosis.advice import title
 from graphsct.training.metrics import METRICS
 from graphsct.training.selection import Criterion
+from graphsct.training.significance import interval
 
 if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
     from graphsct.training.run import Run
 
-__all__ = ["MEANINGS", "answer", "size", "trained", "tried", "verdict_lines"]
+__all__ = ["MEANINGS", "BestRemedy", "answer", "best", "size", "trained", "tried", "verdict_lines"]
 
 #: The meaning of a finding by its kind.
 MEANINGS = {
@@ -95,3 +99,36 @@ def tried(found: Diagnosis) -> str:
         f"Remedies tried with {len(runs)} seed{'s' * (len(runs) > 1)}, {runs[0].epochs} epochs, "
         f"the epoch selected by {rule}:"
     )
+
+
+@dataclass(frozen=True)
+class BestRemedy:
+    """The remedy with the best validation score of those that were tried.
+
+    Args:
+        name: its name
+        title: its name in words
+        text: its effect on the test score in a sentence
+        line: the line of code that applies it
+    """
+
+    name: str
+    title: str
+    text: str
+    line: str
+
+
+def best(found: Diagnosis) -> BestRemedy | None:
+    """Return the best remedy; ``None`` if none was tried."""
+    as_it_is, *others = found.effects or (None,)
+    if as_it_is is None or not others:
+        return None
+    metric, show = as_it_is.metric, as_it_is.metric.show
+    choose = max if metric.larger else min
+    effect = choose(others, key=lambda effect: statistics.fmean(effect.val))
+    text = f"Test {metric.title} {show(effect.test)}, {show(as_it_is.test)} without it"
+    if (between := interval(effect.differences)) is not None:
+        low, high = (show([end], sign="+") for end in between)
+        text += f"; the 95 % interval of the difference is {low} to {high}"
+    line = next(advice.change for advice in found.advice if advice.name == effect.name)
+    return BestRemedy(effect.name, title(effect.name), text, line)

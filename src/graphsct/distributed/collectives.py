@@ -54,8 +54,8 @@ def joined(seconds: float, **how: Any) -> Iterator[None]:
 
     Args:
         seconds: time to wait for other processes before an error
-        **how: how to meet, for :func:`torch.distributed.init_process_group`; torchrun's way by
-            default
+        **how: how the processes meet, for :func:`torch.distributed.init_process_group`; by default
+            as torchrun says
     """
     backend, timeout = "nccl" if device().type == "cuda" else "gloo", timedelta(seconds=seconds)
     try:

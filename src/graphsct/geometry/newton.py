@@ -3,8 +3,8 @@ r"""The shift that gives an output the wanted smoothness, by a few steps of Newt
 :func:`~graphsct.geometry.solve_alpha` sorts all features in float64. A layer needs the shift in
 every forward pass: from that of the identity, two or three steps are enough for most dimensions,
 each linear in the number of entries, and the dimensions that are done drop out. What they do not
-find, :func:`~graphsct.geometry.alpha.exact_shift` does, as well as rounding lets it. The shift of
-the last forward pass is no better start: weights and dropout move it by more than the steps save.
+find, the exact solver does, as well as rounding lets it. The shift of the last forward pass is no
+better start: weights and dropout move it by more than the steps save.
 
 With :math:`\mathbf y = \mathbf z / \mathbf e` and :math:`\mathbf v = \mathbf h / \mathbf e`, entry
 by entry, a shift subtracts :math:`\alpha` from all of :math:`\mathbf y`, and inner products in a

@@ -43,8 +43,8 @@ class Blueprint(Protocol):
         name: the name in settings and commands, such as ``gcn``
         title: the name in tables and figures, such as ``GCN``
         default_control: the control that suits the model best, by name
-        known_settings: good settings, by which a search begins; a setting left out takes its first
-            choice
+        known_settings: good settings, which a search tries first; one that is left out has its
+            first choice
     """
 
     @property

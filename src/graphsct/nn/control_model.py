@@ -41,7 +41,7 @@ def control_convolutions(
         model: any model with convolutions
         control: a name in :data:`graphsct.nn.CONTROLS`
         num_components: number of connected components of the graph, needed by ``pooled``
-        theta: of the gated controls
+        theta: the gated controls' :math:`\theta`
         num_outputs: a last convolution of this width is the output layer, which stays as it is; if
             left out, the last convolution is a hidden one
         control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
@@ -85,13 +85,13 @@ def add_control_for(
     *,
     last: bool,
 ) -> torch.nn.Module:
-    """Give smoothness control to a model that was built for some data, if a control is named.
+    r"""Give smoothness control to a model that was built for some data, if a control is named.
 
     Args:
         data: the data
         model: the model
         control: name of the control, or none
-        theta: of the gated controls
+        theta: the gated controls' :math:`\theta`
         control_options: options of the control
         last: whether the last convolution may be the output layer
     """

@@ -168,12 +168,13 @@ class SmoothnessControl(torch.nn.Module):
 
     - ``pooled``, :math:`\mathbf W \odot (\mathbf Q^\top \mathbf H) + \mathbf b`, for one graph,
       with a row of :math:`\mathbf W` for each component, numbered by its first node;
-    - ``gated``, :math:`\phi(\mathbf Q^\top \mathbf H) \odot \big((\beta_l \mathbf Q^\top \mathbf
-      H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf H) \mathbf W + \mathbf b\big)`, for any graph,
-      with softmax :math:`\phi`, initial features :math:`\mathbf H^0` and :math:`\beta_l =
-      \log(\theta / l + 1)`;
-    - ``gated_full``, the same with :math:`\beta_l \mathbf Q^\top \mathbf H^0 \mathbf W_0 + (1 -
-      \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1`.
+    - ``gated``, :math:`\phi(\mathbf Q^\top \mathbf H) \odot (\mathbf P \mathbf W + \mathbf b)` with
+      :math:`\mathbf P = \beta_l \mathbf Q^\top \mathbf H^0 + (1 - \beta_l) \mathbf Q^\top \mathbf
+      H`, for any graph, with softmax :math:`\phi`, initial features :math:`\mathbf H^0` and
+      :math:`\beta_l = \log(\theta / l + 1)`;
+    - ``gated_full``, the same with two weights: :math:`\beta_l \mathbf Q^\top \mathbf H^0 \mathbf
+      W_0 + (1 - \beta_l) \mathbf Q^\top \mathbf H \mathbf W_1` in the place of :math:`\mathbf P
+      \mathbf W + \mathbf b`.
 
     ``bias`` is what the others are compared with: :math:`\mathbf B = \mathbf 1 \mathbf b^\top`, a
     plain bias for each channel, which is no function of the features and does not lie in the
@@ -191,7 +192,7 @@ class SmoothnessControl(torch.nn.Module):
         channels: number of channels :math:`d`
         kind: a name in :data:`CONTROLS`, such as ``pooled``
         num_components: number of connected components :math:`m`, needed by ``pooled``
-        theta: of :math:`\beta_l`
+        theta: the :math:`\theta` of :math:`\beta_l`
         layer: which layer :math:`l` this is, from 1
         options: those of the kind, such as ``beta`` of ``normalized`` and ``target`` of ``target``
 

@@ -50,9 +50,9 @@ class LinearForm(NamedTuple):
 class Convolution(torch.nn.Module):
     """The base of convolutions, with the control that is added to their output.
 
-    A subclass that is linear in its features has its weights and a :meth:`linear_form`, which is
-    all: :meth:`forward` and the engine follow from it. Any other one has a ``forward`` of its own
-    and is trained by autograd. The arguments of ``forward`` are called ``x``, ``edge_index`` and,
+    A subclass that is linear in its features needs its weights and a :meth:`linear_form` only, from
+    which :meth:`forward` and the engine follow. Any other subclass has a ``forward`` of its own and
+    is trained by autograd. The arguments of ``forward`` are called ``x``, ``edge_index`` and,
     where the convolution takes them, ``x_0`` and ``pooled_0``: the engine finds them by name.
     """
 

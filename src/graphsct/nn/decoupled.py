@@ -35,7 +35,7 @@ class DecoupledModel(Model):
         out_channels: number of classes
         num_layers: number of steps :math:`L`
         activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module
-        dropout: rate, before the two linear layers
+        dropout: rate before the two linear layers
         norm: a norm before the activation, or none
         edge_dropout: rate at which edges are left out in training
     """

@@ -31,10 +31,10 @@ class EnergeticConv(Convolution):
         c_min: share of the features that is not propagated, in [0, 1]
         beta: the part of it that goes to the initial features, in [0, c_min]
         c_max: square of the scale of the first weight
-        theta: of the gated controls
-        layer: which layer this is, from 1, for the gated controls
+        theta: the gated controls' :math:`\theta`
+        layer: number of the layer, from 1, for the gated controls
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
-        num_components: of the graph, needed by ``pooled``
+        num_components: number of components of the graph, needed by ``pooled``
         control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
     """
 

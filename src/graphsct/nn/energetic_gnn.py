@@ -48,9 +48,9 @@ class EnergeticGNN(Model):
         num_components: number of connected components of the graph, needed by ``pooled``
         control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
         activation: as in :class:`~graphsct.nn.Model`
-        dropout: rate, before the two linear layers
-        conv_dropout: rate, before every convolution; defaults to ``dropout``
-        options: the others of :class:`~graphsct.nn.Model`, such as ``norm``
+        dropout: rate before the two linear layers
+        conv_dropout: rate before every convolution; defaults to ``dropout``
+        options: other options of :class:`~graphsct.nn.Model`, such as ``norm``
     """
 
     name, title = "egnn", "EGNN"

@@ -30,12 +30,12 @@ class GCN2Conv(Convolution):
     Args:
         channels: number of channels :math:`d`
         alpha: share of the initial features, in [0, 1]
-        theta: of :math:`\beta_l`, here and in the gated controls
+        theta: the :math:`\theta` of :math:`\beta_l`, here and in the gated controls
         layer: which layer :math:`l` this is, from 1
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
-        num_components: of the graph, needed by ``pooled``
+        num_components: number of components of the graph, needed by ``pooled``
         control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
-        init: how the weight starts: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
+        init: initial weight: ``glorot``, ``uniform``, ``identity`` or ``orthogonal``
     """
 
     def __init__(

@@ -33,13 +33,13 @@ class GCNConv(Convolution):
         out_channels: number of channels :math:`d'` of the output
         bias: add :math:`\mathbf b \in \mathbb R^{d'}`
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`, or none
-        num_components: of the graph, needed by ``pooled``
+        num_components: number of components of the graph, needed by ``pooled``
         control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
-        theta: of the gated controls
-        layer: which layer this is, from 1, for the gated controls
-        init: how the weight starts: ``glorot``, ``uniform``, ``normal``, ``identity`` or
+        theta: the gated controls' :math:`\theta`
+        layer: number of the layer, from 1, for the gated controls
+        init: initial weight: ``glorot``, ``uniform``, ``normal``, ``identity`` or
             ``orthogonal``
-        gain: factor of the weight at the start
+        gain: factor of the initial weight
     """
 
     # An attribute of a layer only if it is set, so that runs of earlier versions can be resumed.

@@ -30,16 +30,16 @@ class GCNII(Model):
         out_channels: number of classes
         num_layers: number of convolutions :math:`L`
         alpha: share of the initial features
-        theta: of :math:`\beta_l`
+        theta: the :math:`\theta` of :math:`\beta_l`
         control: a name in :data:`graphsct.nn.CONTROLS`, for a
             :class:`~graphsct.nn.SmoothnessControl` in every layer, or none
         num_components: number of connected components of the graph, needed by ``pooled``
         control_options: options of the control, such as ``{"mix": 0.0}`` for ``normalized``
-        dropout: rate, before the two linear layers
-        conv_dropout: rate, before every convolution; defaults to ``dropout``
+        dropout: rate before the two linear layers
+        conv_dropout: rate before every convolution; defaults to ``dropout``
         init: the convolutions' initial weights: ``glorot``, ``uniform``, ``identity`` or
             ``orthogonal``
-        options: the others of :class:`~graphsct.nn.Model`, such as ``activation``
+        options: other options of :class:`~graphsct.nn.Model`, such as ``activation``
     """
 
     name, title = "gcnii", "GCNII"

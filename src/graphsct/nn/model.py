@@ -60,9 +60,9 @@ class Model(torch.nn.Module):
         convs: the convolutions, called by :meth:`convolve`
         activation: a name in :data:`graphsct.nn.ACTIVATIONS`, or a module such as
             ``torch.nn.LeakyReLU(0.2)``
-        dropout: rate, before the two linear layers
-        conv_dropout: rate, before every convolution
-        output_dropout: rate, before the last linear layer; defaults to ``dropout``
+        dropout: rate before the two linear layers
+        conv_dropout: rate before every convolution
+        output_dropout: rate before the last linear layer; defaults to ``dropout``
         norm: a norm before every activation, such as ``BatchNorm``, by its name in
             ``graphsct.nn.norms``, or none
         norm_options: options of the norm, such as ``{"scale": 10.0}`` for ``PairNorm``

@@ -107,9 +107,9 @@ def add_control(
         conv: such as ``GATConv``, ``SAGEConv``, ``GINConv``, ``APPNP`` or ``ChebConv``
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`
         channels: width of the convolution's output, if it does not say so itself
-        num_components: of the graph, needed by ``pooled``
-        theta: of the gated controls
-        layer: which layer this is, from 1, for the gated controls
+        num_components: number of components of the graph, needed by ``pooled``
+        theta: the gated controls' :math:`\theta`
+        layer: number of the layer, from 1, for the gated controls
         initial: gives the initial features when a call does not
         options: those of the control, such as ``mix`` of ``normalized``
 

@@ -1,4 +1,4 @@
-"""Train a GCN with and without smoothness control, shallow and deep, on the built-in data.
+"""Train a GCN with and without smoothness control, shallow and deep, on one graph.
 
 Both rules that select the epoch are tried, because they disagree for deep networks.
 """
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graphsct.datasets import demo
 from graphsct.plotting.saving import to_columns
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.compare import Comparison, compare_control
@@ -48,6 +47,7 @@ class DepthStudy:
 
 
 def run_depths(
+    data: Any,
     folder: Path,
     *,
     seeds: int,
@@ -58,7 +58,6 @@ def run_depths(
 
     After Ctrl-C the runs so far are on disk, and nothing is returned.
     """
-    data = demo()
     found: dict[tuple[str, int], Comparison] = {}
     for select in SELECTIONS:
         for depth in depths:

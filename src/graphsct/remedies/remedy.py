@@ -39,7 +39,7 @@ _OF_MODEL = {each.name for each in fields(ModelConfig)} - {"options"}
 
 @dataclass(frozen=True)
 class Number:
-    """The one number of a remedy that is worth a choice.
+    """The number of a remedy that is most worth choosing.
 
     Args:
         setting: the setting that it is, ``name`` or ``name.key`` for a setting with options

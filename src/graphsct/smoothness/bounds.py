@@ -42,7 +42,7 @@ def contraction_bound(weight: Tensor, graph: Graph) -> Tensor:
         graph: the graph
 
     Returns:
-        One factor a weight; shape: ``(...)``
+        One factor per weight; shape: ``(...)``
     """
     if not isinstance(weight, Tensor) or weight.dim() < 2 or not weight.is_floating_point():
         what = tuple(weight.shape) if isinstance(weight, Tensor) else type(weight).__name__

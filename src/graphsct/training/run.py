@@ -38,8 +38,8 @@ class Epoch(NamedTuple):
 class Run(Record, strict=True, leave_out=("history",)):
     """A finished or interrupted run. Only ``test_score`` depends on the test nodes.
 
-    As plain values it has no history, which is large; give it to :meth:`from_dict` with the rest,
-    or the run read has none.
+    Its plain values leave out the history, which is large. Pass the history to :meth:`from_dict`
+    along with them to get it back.
 
     Args:
         test_score: the metric of the test nodes at the best epoch

@@ -3,6 +3,7 @@ import csv
 import pytest
 import torch
 
+from graphsct.datasets import demo
 from graphsct.paper.depth import run_depths
 from graphsct.paper.figures.depth_study import (
     TrainingCurves,
@@ -17,7 +18,8 @@ from graphsct.training import TrainConfig
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    return run_depths(folder, seeds=3, config=TrainConfig(epochs=25, patience=4), depths=(2, 8))
+    config = TrainConfig(epochs=25, patience=4)
+    return run_depths(demo(), folder, seeds=3, config=config, depths=(2, 8))
 
 
 def test_the_longer_run_stands_for_both(study):

@@ -42,7 +42,7 @@ def test_digest_of_gradients_looks_at_the_last_epoch(first, verdict):
 
 
 def test_files_that_are_there_are_used(drawings, figures):
-    assert [drawing.number for drawing in drawings] == [1, 2, 3, 4]
+    assert [drawing.number for drawing in drawings] == [1, 2, 3, 4, 5]
     head, _, code = drawings[0].source.partition(",")
     assert head == "data:image/svg+xml;base64"
     assert base64.b64decode(code) == (figures / "figure1.svg").read_bytes()

@@ -13,9 +13,9 @@ from graphsct.diagnosis.page.curves import curves
 from graphsct.diagnosis.page.history import history
 from graphsct.diagnosis.page.maps import heat_maps
 from graphsct.diagnosis.rates import describe_rate
-from graphsct.diagnosis.tables import LayerRow, ResultRow, effect_table, layer_table
+from graphsct.diagnosis.tables import LayerRow, effect_table, layer_table
 from graphsct.diagnosis.verdict import Finding, span
-from graphsct.diagnosis.words import MEANINGS, answer, size, trained
+from graphsct.diagnosis.words import MEANINGS, answer, best, size, trained
 from graphsct.pages import render
 from graphsct.pages.tables import Table
 from graphsct.plotting.interactive import Drawn
@@ -35,7 +35,8 @@ def page(found: Diagnosis) -> str:
         trained=None if found.run is None else trained(found.run),
         parts=[inside(found, "")],
         tried=effects,
-        effects=_measured(effects),
+        effects=_measured(found),
+        best=best(found),
         untried=found.untried,
         history=[] if found.run is None else history([found.run]),
         graph=card_view(found.graph),
@@ -99,14 +100,17 @@ def _finding(finding: Finding, depth: int) -> FindingView:
     )
 
 
-def _measured(effects: Table[ResultRow] | None) -> dict[str, str]:
+def _measured(found: Diagnosis) -> dict[str, str]:
     """Return the effect of each remedy by its name."""
-    if effects is None:
+    if not found.effects:
         return {}
-    as_it_is, *others = effects.rows
+    as_it_is, *others = found.effects
+    metric, show = as_it_is.metric, as_it_is.metric.show
+    unit = " %" * metric.percent
     return {
-        row.name: f"{row.test} % of the test nodes are right, {as_it_is.test} % as it is"
-        for row in others
+        effect.name: f"test {metric.title} {show(effect.test)}{unit}, "
+        f"{show(as_it_is.test)}{unit} as it is"
+        for effect in others
     }
 
 
