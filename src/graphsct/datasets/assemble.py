@@ -144,7 +144,7 @@ def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
         col, own = columns[here[0] : here[-1]], kept[here[0] : here[-1]]
         row = np.repeat(np.arange(first, first + len(here) - 1), np.diff(here))
         np.logical_or(row != col, looped[row], out=own)
-        begin, end = end, end + np.count_nonzero(own)
+        begin, end = end, end + int(np.count_nonzero(own))
         edge_index[0, begin:end], edge_index[1, begin:end] = row[own], col[own]
     weight = None if adjacency.weight is None else adjacency.weight[torch.from_numpy(kept)]
     return torch.from_numpy(edge_index), weight
