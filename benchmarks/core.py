@@ -40,6 +40,8 @@ LIMITS = {
     "normalized_smoothness / clone": 6.0,
     "dirichlet_energy / spmm": 1.5,
     "solve_alpha / sort": 10.0,
+    "effective_rank / svd": 0.5,
+    "error of effective_rank": 1e-6,
     **{f"memory of {name} / size of x": 2.0 for name in MEASURES},
     **{f"doubling: {name}": 2.3 for name in ("build", *MEASURES)},
 }
@@ -131,6 +133,22 @@ def measure_alpha(nodes: int, width: int, repeats: int) -> dict[str, float]:
     return {"solve_alpha / sort": ours / theirs}
 
 
+def measure_rank(nodes: int, width: int, repeats: int) -> dict[str, float]:
+    """The effective rank of float32 features of small and large directions against a singular
+    value decomposition in float64, and their relative difference.
+    """
+    x = torch.randn(nodes, width) * torch.logspace(0, -4, width)
+
+    def dense() -> torch.Tensor:
+        sigma = torch.linalg.svdvals(x.double())
+        rank: torch.Tensor = torch.special.entr(sigma / sigma.sum()).sum().exp()
+        return rank
+
+    ours, theirs = alternate(repeats, lambda: smoothness.effective_rank(x), dense)
+    error = smoothness.effective_rank(x) / dense() - 1
+    return {"effective_rank / svd": ours / theirs, "error of effective_rank": abs(error.item())}
+
+
 def measure_doubling(nodes: int, edges: int, width: int, repeats: int) -> dict[str, float]:
     """Twice the nodes and edges against once."""
     times = []
@@ -149,7 +167,7 @@ def show(ratios: dict[str, float], *, quiet: bool) -> dict[str, float]:
     """Print each ratio with its limit, unless told not to."""
     for name, ratio in ratios.items():
         if not quiet:
-            print(f"{name:55s} {ratio:6.2f}   limit {LIMITS[name]:.1f}", flush=True)
+            print(f"{name:55s} {ratio:7.2g}   limit {LIMITS[name]:.2g}", flush=True)
     return ratios
 
 
@@ -169,6 +187,7 @@ def main() -> None:
     with torch.no_grad():
         ratios |= show(measure(*size), quiet=options.json)
         ratios |= show(measure_alpha(options.nodes // 10, *size[2:]), quiet=options.json)
+        ratios |= show(measure_rank(options.nodes, *size[2:]), quiet=options.json)
         ratios |= show(measure_doubling(*size), quiet=options.json)
     if options.json:
         print(json.dumps({"limits": LIMITS, "ratios": ratios}))

@@ -18,7 +18,8 @@ import torch
 
 from graphsct.datasets import csbm, load
 from graphsct.datasets.splits import Fractions
-from graphsct.training.timing import PEERS, Case, alternate, make_engine, measure_data
+from graphsct.training.peers import PYG
+from graphsct.training.timing import Case, alternate, make_engine, measure_data
 
 LIMITS = {"memory in GB": 6.0, "speedup": 2.0, "doubling": 2.3}
 
@@ -88,7 +89,7 @@ def main() -> None:
     if not options.only_doubling:
         data = load_arxiv()
         for model in options.models:
-            peers: tuple[str, ...] = PEERS
+            peers: tuple[str, ...] = PYG
             for layers in (4, 16):
                 case = Case("arxiv_graph", model, layers, 64)
                 memory = {"memory in GB": peak_gigabytes(case)}

@@ -17,9 +17,20 @@ def test_json_has_the_promised_keys():
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert {"speedup_geomean", "overhead_geomean", "limit_geomean", "cases"} <= found.keys()
+    promised = {"speedup_geomean", "overhead_geomean", "limit_geomean", "cases"}
+    assert promised | {"expert_geomean", "expert_min"} <= found.keys()
     assert len(found["cases"]) == 2
     assert found["threads"] == 1
+
+
+def test_a_large_graph_is_left_out_where_it_is_not(monkeypatch, tmp_path):
+    big = bench.Case("arxiv_graph", "gcn", 4, 64)
+    monkeypatch.setattr(bench, "CASES", [big, *bench.CASES])
+    for folder in ("GRAPHSCT_DATA", "GRAPHSCT_CACHE"):
+        monkeypatch.setenv(folder, str(tmp_path))
+    command = ["bench", "--json", "--seconds", "0", "--threads", "1"]
+    found = json.loads(CliRunner().invoke(app, command, catch_exceptions=False).stdout)
+    assert {row["case"] for row in found["cases"]} == {"demo-gcn-L2-d8"}
 
 
 def test_table_and_choice():

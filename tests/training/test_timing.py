@@ -1,9 +1,8 @@
 import pytest
-import torch
-from torch.testing import assert_close
 
 from graphsct.datasets import demo
-from graphsct.training.timing import Case, Peer, alternate, make_engine, measure_data, summarize
+from graphsct.training import timing
+from graphsct.training.timing import Case, alternate, measure_data, open_data, summarize
 
 CASES = [Case("demo", model, 2, 8) for model in ("gcn", "gcnii")]
 
@@ -13,41 +12,36 @@ def data():
     return demo()
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("control", [False, True])
-def test_the_peer_is_the_same_mathematics(case, control, data):
-    torch.manual_seed(0)
-    model = make_engine(case, data, control).models[0].eval()
-    peer = Peer(case, data, control).eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    with torch.no_grad():
-        peer.lin_in.load_state_dict(model.input.state_dict())
-        peer.lin_out.load_state_dict(model.output.state_dict())
-        for i, (ours, theirs) in enumerate(zip(model.convs, peer.convs, strict=True)):
-            found = {k: v for k, v in ours.state_dict().items() if "control" not in k}
-            theirs.load_state_dict(found)
-            if control and case.model == "gcn":
-                peer.scales[i].copy_(ours.control.coefficients.weight)
-                peer.shifts[i].copy_(ours.control.coefficients.bias)
-            elif control:
-                peer.gates[i].load_state_dict(ours.control.coefficients.linear.state_dict())
-    assert_close(peer(data.x, data.edge_index), model(data.x, data.graph), rtol=1e-4, atol=1e-5)
-
-
 def test_rows_and_summary(data):
     rows = [row for case in CASES for row in measure_data(case, data, seconds=0.0, repeats=3)]
     assert [row["control"] for row in rows] == [None, "pooled", None, "gated"]
     for row in rows:
-        theirs = min(row["pyg_edge_index_ms"], row["pyg_sparse_ms"])
+        theirs = min(row[f"pyg_{form}_ms"] for form in ("edge_index", "sorted", "sparse"))
         assert row["speedup"] == pytest.approx(theirs / row["ours_ms"])
+        assert row["over_expert"] == pytest.approx(row["expert_ms"] / row["ours_ms"])
         assert row["over_limit"] == pytest.approx(row["ours_ms"] / row["limit_ms"])
     summary = summarize(rows)
     assert summary["cases"] == rows
     assert summary["speedup_min"] <= summary["speedup_geomean"]
     ratio = (rows[1]["overhead"] * rows[3]["overhead"]) ** 0.5
     assert summary["overhead_geomean"] == pytest.approx(ratio)
+    assert summary["expert_min"] <= summary["expert_geomean"]
     assert summary["limit_geomean"] > 0
+
+
+def test_some_peers_without_control(data):
+    only = dict(peers=["expert"], controls=[False], seconds=0.0, repeats=3)
+    (row,) = measure_data(CASES[0], data, **only)
+    assert row["expert_ms"] > 0
+    assert not {"speedup", "pyg_sparse_ms"} & row.keys()
+
+
+def test_a_graph_without_features_gets_random_ones(data, monkeypatch):
+    monkeypatch.setattr(timing, "GRAPHS", {"bare": 7})
+    monkeypatch.setattr(timing, "load", lambda name, features: data.clone())
+    first, second = (open_data(Case("bare", "gcn", 2, 8)).x for _ in range(2))
+    assert first.shape == (300, 7)
+    assert first.equal(second)
 
 
 def test_alternate_takes_turns():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,6 +19,8 @@ from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of, keep_graph
 
 __all__ = ["assemble", "describe", "edge_homophily", "set_splits"]
+
+_NODES = 1 << 14
 
 
 def assemble(
@@ -129,10 +132,19 @@ def describe(data: Any) -> Facts:
 def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
     """Both directions of every edge once, sorted, with weights; self-loops if listed."""
     adjacency = graph.adjacency
-    col = adjacency.columns.long()
-    row = torch.arange(graph.num_nodes).repeat_interleave(adjacency.starts.diff())
-    looped = torch.zeros(graph.num_nodes, dtype=torch.bool)
-    looped[listed[0][listed[0] == listed[1]]] = True
-    kept = (row != col) | looped[row]
-    weight = None if adjacency.weight is None else adjacency.weight[kept]
-    return torch.stack([row[kept], col[kept]]), weight
+    starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
+    loops = listed[0][listed[0] == listed[1]].numpy()
+    looped = np.zeros(graph.num_nodes, dtype=bool)
+    looped[loops] = True
+    kept = np.ones(len(columns), dtype=bool)
+    edge_index = np.empty((2, len(columns) - graph.num_nodes + looped.sum()), dtype=np.int64)
+    end = 0
+    for first in range(0, graph.num_nodes, _NODES):  # in blocks that stay in the cache
+        here = starts[first : first + _NODES + 1]
+        col, own = columns[here[0] : here[-1]], kept[here[0] : here[-1]]
+        row = np.repeat(np.arange(first, first + len(here) - 1), np.diff(here))
+        np.logical_or(row != col, looped[row], out=own)
+        begin, end = end, end + int(np.count_nonzero(own))
+        edge_index[0, begin:end], edge_index[1, begin:end] = row[own], col[own]
+    weight = None if adjacency.weight is None else adjacency.weight[torch.from_numpy(kept)]
+    return torch.from_numpy(edge_index), weight

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import csr_array
 
 from graphsct.datasets.assemble import assemble
 from graphsct.datasets.splits import Fractions, PerClass
@@ -17,6 +18,8 @@ from graphsct.graph import Graph
 __all__ = ["GENERATED", "arxiv_like", "csbm", "demo"]
 
 _ROUNDS = 64
+#: Number of pairs that are drawn at a time, in the processor's caches.
+_CACHED = 1 << 15
 
 
 def csbm(
@@ -74,10 +77,10 @@ def csbm(
     x *= np.float32(num_features**-0.5)
     x += mean[nodes.label]
     y = torch.from_numpy(nodes.label)
-    edge_index = torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
+    edge_index = torch.from_numpy(edges)
     return assemble(
         name,
-        graph=Graph(edge_index, num_nodes),
+        graph=Graph(edge_index, num_nodes, symmetrize=True),
         edge_index=edge_index,
         x=x,
         y=y,
@@ -158,14 +161,24 @@ class _Blocks:
         block = sorted_component * classes + label[order]
         return cls(label, order, place, _bounds(sorted_component), _bounds(block), weight)
 
-    def pick(self, rng: Any, start: Any, stop: Any) -> Any:
-        """A random place in each range, by weight."""
-        u = rng.random(len(start))
+    def pick(self, draws: Any, start: Any, stop: Any) -> Any:
+        """The place in each range that a draw from [0, 1) means, by weight."""
         if self.weight is None:
-            return np.minimum(start + (u * (stop - start)).astype(np.int64), stop - 1)
+            return np.minimum(start + (draws * (stop - start)).astype(np.int64), stop - 1)
         low, high = self.weight[start], self.weight[stop]
-        found = np.searchsorted(self.weight, low + u * (high - low), side="right") - 1
+        found = np.searchsorted(self.weight, low + draws * (high - low), side="right") - 1
         return np.clip(found, start, stop - 1)
+
+    def pairs(self, draws: Any, *, inside: bool) -> Any:
+        """Keys of pairs inside a block, or between the blocks of a component, from two draws each;
+        pairs of the wrong kind are left out.
+        """
+        n = len(self.order)
+        u = self.pick(draws[0], 0, n)
+        bounds = self.block if inside else self.component
+        v = self.pick(draws[1], bounds[0][u], bounds[1][u])
+        good = u != v if inside else self.block[0][u] != self.block[0][v]
+        return _keys(u[good], v[good], n)
 
 
 def _bounds(group: Any) -> Any:
@@ -235,18 +248,15 @@ def _draw_trees(rng: Any, nodes: _Blocks, homophily: float) -> Any:
 
 def _some_pairs(rng: Any, nodes: _Blocks, kept: Any, wanted: int, *, inside: bool) -> Any:
     """At least ``wanted`` different pairs, ``kept`` among them, sorted."""
-    n = len(nodes.order)
     pool = np.sort(kept)
     for _ in range(_ROUNDS):
         missing = wanted - len(pool)
         if missing <= 0:
             return pool
-        size = missing + missing // 8 + 64
-        u = nodes.pick(rng, np.zeros(size, dtype=np.int64), np.full(size, n))
-        bounds = nodes.block if inside else nodes.component
-        v = nodes.pick(rng, bounds[0][u], bounds[1][u])
-        good = u != v if inside else nodes.block[0][u] != nodes.block[0][v]
-        pool = _merge(pool, _keys(u[good], v[good], n))
+        draws = rng.random((2, missing + missing // 8 + 64))
+        parts = range(0, draws.shape[1], _CACHED)
+        new = [nodes.pairs(draws[:, i : i + _CACHED], inside=inside) for i in parts]
+        pool = _merge([pool, *new], len(nodes.order))
     raise DataError(
         f"{wanted} edges are too many for such uneven degrees; raise degree_exponent or num_nodes"
     )
@@ -274,12 +284,11 @@ def _thin_out(rng: Any, pool: Any, kept: Any, wanted: int) -> Any:
     return np.delete(pool, excess)
 
 
-def _merge(pool: Any, new: Any) -> Any:
-    """The union, sorted. ``np.unique`` hashes, which took 10 s on ten million keys."""
-    new.sort()
-    both = np.concatenate([pool, new])
-    both.sort(kind="stable")  # two sorted runs: one pass
-    return both[np.concatenate([[True], both[1:] != both[:-1]])]
+def _merge(keys: list[Any], n: int) -> Any:
+    """The union, sorted: by rows and, within them, by columns, in half the time of a sort."""
+    u, v = np.divmod(np.concatenate(keys), n)
+    pairs = csr_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(n, n))
+    return n * np.repeat(np.arange(n), np.diff(pairs.indptr)) + pairs.indices
 
 
 def _keys(u: Any, v: Any, n: int) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
@@ -17,6 +18,9 @@ from graphsct.errors import DirectedGraphError, GraphError
 __all__ = ["Adjacency", "build_adjacency"]
 
 Array = npt.NDArray[Any]
+
+#: Number of edges from which a second thread pays.
+_MANY = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ def build_adjacency(
     num_nodes = _check_num_nodes(num_nodes, ids)
     weight = None if edge_weight is None else _check_weight(edge_weight, ids.shape[1])
     try:
-        matrix = _with_self_loops(ids, num_nodes, weight)
-        matrix = _symmetric(matrix, weighted=weight is not None, symmetrize=symmetrize)
+        both = _with_self_loops(ids, num_nodes, weight)
+        matrix = _symmetric(*both, weighted=weight is not None, symmetrize=symmetrize)
     except MemoryError:
         raise GraphError(
             f"a graph of num_nodes={num_nodes} with {ids.shape[1]} edge entries does not fit into "
@@ -203,8 +207,12 @@ def _as_tensor(value: Any, name: str) -> Tensor:
     return tensor
 
 
-def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_array:
-    """Augmented adjacency in canonical CSR; a node with a self-loop gets no second one."""
+def _with_self_loops(
+    ids: Array, num_nodes: int, weight: Array | None
+) -> tuple[csr_array, csr_array]:
+    """Augmented adjacency in canonical CSR, and its transpose; a node with a self-loop gets no
+    second one.
+    """
     row, col = ids
     alone = np.ones(num_nodes, dtype=bool)
     alone[row[row == col]] = False
@@ -213,18 +221,25 @@ def _with_self_loops(ids: Array, num_nodes: int, weight: Array | None) -> csr_ar
     row = np.concatenate([row, loops], dtype=index_type, casting="unsafe")
     col = np.concatenate([col, loops], dtype=index_type, casting="unsafe")
     if weight is None:
-        value = np.ones(len(row), dtype=np.float32)
+        value = np.ones(len(row), dtype=np.int8)  # nobody reads it, and small is fast
     else:
         value = np.concatenate([weight, np.ones(len(loops), dtype=weight.dtype)])
-    matrix = csr_array((value, (row, col)), shape=(num_nodes, num_nodes))
-    matrix.sum_duplicates()
+    entries = coo_array((value, (row, col)), shape=(num_nodes, num_nodes))
+    if len(row) < _MANY:
+        matrix, back = entries.tocsr(), entries.tocsc()
+    else:  # SciPy sorts without the interpreter's lock
+        with ThreadPoolExecutor(2) as pool:
+            other = pool.submit(entries.tocsc)
+            matrix, back = entries.tocsr(), other.result()
     if weight is None:  # repeated edges count once
         matrix.data.fill(1)
-    return matrix
+        back.data.fill(1)
+    return matrix, back.T
 
 
-def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_array:
-    transpose = matrix.T.tocsr()
+def _symmetric(
+    matrix: csr_array, transpose: csr_array, *, weighted: bool, symmetrize: bool
+) -> csr_array:
     same_edges = np.array_equal(matrix.indptr, transpose.indptr) and np.array_equal(
         matrix.indices, transpose.indices
     )
@@ -259,12 +274,33 @@ def _symmetric(matrix: csr_array, *, weighted: bool, symmetrize: bool) -> csr_ar
 
 
 def _components(matrix: csr_array) -> Array:
-    # On a symmetric graph strong components are the components, and need no transpose.
-    count, label = connected_components(matrix, directed=True, connection="strong")
-    if count == 1:
-        return np.zeros(len(label), dtype=np.int64)
-    _, first, label = np.unique(label, return_index=True, return_inverse=True)
-    rank = np.empty(count, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(count)
-    ordered: Array = rank[label]
+    """The component of each node, numbered by their first nodes.
+
+    Trees join each node to its smallest neighbour, then the largest neighbours join most trees.
+    A pass over all edges finds the groups that are still apart and have an edge between them.
+    """
+    n = matrix.shape[0]
+    group = matrix.indices[matrix.indptr[:-1]]
+    while not np.array_equal(higher := group[group], group):
+        group = higher
+    group = _join(group, group, group[matrix.indices[matrix.indptr[1:] - 1]])
+    ends = torch.from_numpy(group).index_select(0, torch.from_numpy(matrix.indices)).numpy()
+    group = _join(group, np.repeat(group, np.diff(matrix.indptr)), ends)
+    first = np.full(n, n)
+    first[group[::-1]] = np.arange(n)[::-1]  # the last to be written is the first node
+    rank = np.empty_like(first)
+    rank[np.argsort(first)] = np.arange(n)
+    ordered: Array = rank[group]
     return ordered
+
+
+def _join(group: Array, here: Array, there: Array) -> Array:
+    """Join groups of nodes by edges between them, from each of ``here`` to that of ``there``."""
+    apart = here != there
+    if not apart.any():
+        return group
+    pairs = here[apart], there[apart]
+    size = 1 + int(group.max())
+    edges = csr_array((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=(size, size))
+    joined: Array = connected_components(edges, directed=False)[1][group]
+    return joined

@@ -1,11 +1,10 @@
-r"""Times of a full epoch, ours and that of plain PyTorch Geometric, measured in one process.
+r"""Times of a full epoch, ours and those of the peers, measured in turns in one process.
 
 An epoch is a training step with dropout and Adam, and an evaluation pass for training and
-validation accuracy and validation loss. The peer is what a good user would write: ``GCNConv`` or
-``GCN2Conv`` with ``cached=True`` on dense features, once with ``edge_index`` and once with a
-``torch.sparse`` CSR adjacency, of which the faster counts; its smoothness control is the paper's
-formula with a dense :math:`\mathbf Q`. Ours is the step and the validation of :func:`graphsct.fit`
-without its bookkeeping of the best epoch, by the engine and, as one more column, by autograd.
+validation accuracy and validation loss. Ours is the step and the validation of
+:func:`graphsct.fit` without its bookkeeping of the best epoch, by the engine and, as one more
+column, by autograd. The peers are those of :mod:`graphsct.training.peers`; of the forms in which
+PyTorch Geometric takes a graph, the fastest counts.
 
 The *limit* is the bare time of our epoch's matrix products, forward, backward and in evaluation,
 and of one pass over each resulting activation, on arrays that are allocated before.
@@ -13,16 +12,15 @@ and of one pass over each resulting activation, on arrays that are allocated bef
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from graphsct import nn
 from graphsct.datasets import load
@@ -35,19 +33,32 @@ from graphsct.training.autograd import Autograd
 from graphsct.training.backend import Backend, EngineBackend, MakeBackend
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData
+from graphsct.training.peers import COMPILED, EXPERT, PYG, peer_epoch
 
 __all__ = [
     "CASES",
+    "CONFIG",
+    "GRAPHS",
+    "LARGE_PEERS",
     "PEERS",
     "Case",
     "alternate",
     "make_engine",
+    "make_model",
     "measure",
     "measure_data",
+    "open_data",
+    "our_epoch",
     "summarize",
 ]
 
-_DROPOUT = 0.5
+PEERS = (*PYG, EXPERT)
+#: The peers of a large graph: ``edge_index`` takes the memory of a message for each edge and layer.
+LARGE_PEERS = ("pyg_sparse", EXPERT)
+#: Large graphs without features, and how many random ones they get.
+GRAPHS = {"arxiv_graph": 128}
+#: As a good user of PyTorch Geometric would begin.
+CONFIG = TrainConfig(learning_rate=0.01, conv_weight_decay=5e-4, dense_weight_decay=5e-4)
 
 
 class Case(NamedTuple):
@@ -76,116 +87,41 @@ CASES = [
     ]
     for model in ("gcn", "gcnii")
 ]
+CASES += [Case("arxiv_graph", "gcn", layers, 64) for layers in (4, 16)]
 
 
-#: The two ways in which PyTorch Geometric takes a graph.
-PEERS = ("pyg_edge_index", "pyg_sparse")
-
-
-class Peer(torch.nn.Module):
-    """The same network in plain PyTorch Geometric, perhaps with a control by a dense basis."""
-
-    def __init__(self, case: Case, data: Any, control: bool) -> None:
-        from torch_geometric.nn import GCN2Conv, GCNConv
-
-        super().__init__()
-        d, graph = case.width, data.graph
-        self.is_gcn = case.model == "gcn"
-        self.lin_in = torch.nn.Linear(data.num_features, d)
-        self.lin_out = torch.nn.Linear(d, data.num_classes)
-        self.convs = torch.nn.ModuleList(
-            GCNConv(d, d, cached=True, bias=False)
-            if self.is_gcn
-            else GCN2Conv(d, alpha=0.1, theta=0.5, layer=layer + 1, cached=True)
-            for layer in range(case.layers)
-        )
-        self.basis = None
-        if control:
-            members = F.one_hot(graph.component, graph.num_components).to(graph.dtype)
-            self.basis = members * graph.basis.unsqueeze(1)  # (n, m)
-            zeros = torch.zeros(graph.num_components, d)
-            self.scales = torch.nn.ParameterList(zeros.clone() for _ in self.convs)
-            self.shifts = torch.nn.ParameterList(torch.zeros(d) for _ in self.convs)
-            self.gates = torch.nn.ModuleList(
-                torch.nn.Linear(d, d) for _ in self.convs if not self.is_gcn
-            )
-            self.betas = [math.log(0.5 / (layer + 1) + 1) for layer in range(case.layers)]
-
-    def forward(self, x: Tensor, edges: Tensor) -> Tensor:
-        """Scores; shape: ``(n, classes)``."""
-        x = F.dropout(x, _DROPOUT, self.training)
-        x = x_0 = self.lin_in(x).relu()
-        for layer, conv in enumerate(self.convs):
-            if self.is_gcn:
-                x = conv(x, edges)
-            else:
-                x = conv(F.dropout(x, _DROPOUT, self.training), x_0, edges)
-            if self.basis is not None:
-                pooled = self.basis.t() @ x
-                x = x + self.basis @ self._coefficients(layer, pooled, x_0)
-            x = x.relu()
-        out: Tensor = self.lin_out(F.dropout(x, _DROPOUT, self.training))
-        return out
-
-    def _coefficients(self, layer: int, pooled: Tensor, x_0: Tensor) -> Tensor:
-        assert self.basis is not None
-        if self.is_gcn:
-            shifted: Tensor = self.scales[layer] * pooled + self.shifts[layer]
-            return shifted
-        beta, gate = self.betas[layer], self.gates[layer]
-        mixed = beta * (self.basis.t() @ x_0) + (1 - beta) * pooled
-        out: Tensor = pooled.softmax(1) * gate(mixed)
-        return out
-
-
-def _peer_epoch(case: Case, data: Any, edges: Tensor, control: bool) -> Callable[[], Any]:
-    x = data.x if data.x.layout == torch.strided else data.x.to_dense()
-    model = Peer(case, data, control)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
-    train, val, y = data.train_mask, data.val_mask, data.y
-
-    def epoch() -> Any:
-        model.train()
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x, edges)[train], y[train])
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        model.eval()
-        with torch.no_grad():
-            scores = model(x, edges)
-            val_loss = F.cross_entropy(scores[val], y[val])
-            right = scores.argmax(1) == y
-            accuracies = right[train].float().mean(), right[val].float().mean()
-        return loss.item(), val_loss.item(), *(a.item() for a in accuracies)
-
-    return epoch
-
-
-def make_engine(case: Case, data: Any, control: bool) -> Backend:
-    """One run by the engine."""
-    return _backend(case, data, control, EngineBackend)
-
-
-def _backend(case: Case, data: Any, control: bool, kind: MakeBackend) -> Backend:
+def make_model(case: Case, data: Any, control: bool, *, dropout: float = 0.5) -> Any:
+    """The model of a case, perhaps with its default control."""
     make: Any = nn.MODELS[case.model]
-    model = make(
+    return make(
         data.num_features,
         case.width,
         data.num_classes,
         case.layers,
-        dropout=_DROPOUT,
+        dropout=dropout,
         control=make.default_control if control else None,
         num_components=data.graph.num_components,
     )
-    return kind([model], [SplitData.of(data, 0, model=model)], [TrainConfig()])
 
 
-def _our_epoch(backend: Backend) -> Callable[[], Any]:
+def make_engine(case: Case, data: Any, control: bool) -> Backend:
+    """One run by the engine."""
+    return _backend(make_model(case, data, control), data, EngineBackend)
+
+
+def our_epoch(model: Any, data: Any, kind: MakeBackend = EngineBackend) -> Callable[[], Any]:
+    """A function that trains a model for one epoch and evaluates, like :func:`peer_epoch`."""
+    backend = _backend(model, data, kind)
+
     def epoch() -> Any:
         loss = backend.descend()
-        return torch.stack([loss, *backend.validate()]).tolist()
+        return torch.stack([loss, *backend.validate()])[:, 0].tolist()
 
     return epoch
+
+
+def _backend(model: Any, data: Any, kind: MakeBackend) -> Backend:
+    return kind([model], [SplitData.of(data, 0, model=model)], [CONFIG])
 
 
 def _limit(case: Case, data: Any) -> Callable[[], Any]:
@@ -255,69 +191,100 @@ def alternate(jobs: Sequence[Callable[[], Any]], seconds: float, repeats: int) -
     return [statistics.median(collected) for collected in times]
 
 
-def measure(case: Case, *, seconds: float = 20.0, repeats: int = 200) -> list[dict[str, Any]]:
-    """Times and ratios of a case without and with control."""
-    return measure_data(case, load(case.data), seconds=seconds, repeats=repeats)
+def measure(case: Case, **options: Any) -> list[dict[str, Any]]:
+    """Times and ratios of a case; the options are those of :func:`measure_data`."""
+    data = open_data(case)
+    if case.data in GRAPHS:
+        options = dict(peers=LARGE_PEERS) | options
+    return measure_data(case, data, **options)
+
+
+def open_data(case: Case) -> Any:
+    """The data of a case; a graph without features has random ones."""
+    if case.data not in GRAPHS:
+        return load(case.data)
+    data = load(case.data, features="degree")
+    generator = torch.Generator().manual_seed(0)
+    data.x = torch.randn(data.num_nodes, GRAPHS[case.data], generator=generator)
+    return data
 
 
 def measure_data(
-    case: Case, data: Any, *, seconds: float, repeats: int, peers: Sequence[str] = PEERS
+    case: Case,
+    data: Any,
+    *,
+    seconds: float = 20.0,
+    repeats: int = 200,
+    peers: Sequence[str] = PEERS,
+    controls: Sequence[bool] = (False, True),
 ) -> list[dict[str, Any]]:
-    """The same for loaded data, and on request with one of the peers only."""
+    """Times and ratios of a case on loaded data, a row without and one with control.
+
+    Args:
+        case: the model
+        data: the data
+        seconds: time for all jobs together
+        repeats: maximum number of epochs of each job
+        peers: some of :data:`PEERS` and :data:`~graphsct.training.peers.COMPILED`
+        controls: whether to measure without and with control
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
-        return _measure(case, data, seconds, repeats, peers)
-
-
-def _measure(
-    case: Case, data: Any, seconds: float, repeats: int, peers: Sequence[str]
-) -> list[dict[str, Any]]:
-    n = data.graph.num_nodes
-    ones = torch.ones(data.edge_index.shape[1])
-    csr = torch.sparse_coo_tensor(data.edge_index, ones, (n, n)).to_sparse_csr()
-    edges = dict(zip(PEERS, (data.edge_index, csr), strict=True))
-    jobs: list[Callable[[], Any]] = []
-    for control in (False, True):
-        jobs.append(_our_epoch(make_engine(case, data, control)))
-        jobs.append(_our_epoch(_backend(case, data, control, Autograd)))
-        jobs += [_peer_epoch(case, data, edges[peer], control) for peer in peers]
-    jobs.append(_limit(case, data))
-    torch.manual_seed(0)
-    *times, limit = alternate(jobs, seconds, repeats)
-    half = 2 + len(peers)
-    rows = []
-    for control, (ours, autograd, *theirs) in ((False, times[:half]), (True, times[half:])):
-        rows.append(
-            {
-                "case": str(case),
-                "control": nn.MODELS[case.model].default_control if control else None,
-                "ours_ms": 1e3 * ours,
-                "autograd_ms": 1e3 * autograd,
-                **{f"{peer}_ms": 1e3 * each for peer, each in zip(peers, theirs, strict=True)},
-                "speedup": min(theirs) / ours,
-                "overhead": ours / times[0] if control else None,
-                "limit_ms": 1e3 * limit,
-                "over_limit": ours / limit,
-            }
-        )
+        jobs = {
+            control: _jobs(make_model(case, data, control), data, peers) for control in controls
+        }
+        limit = _limit(case, data)
+        flat = [job for own in jobs.values() for job in own.values()]
+        torch.manual_seed(0)
+        *times, limit_time = alternate([*flat, limit], seconds, repeats)
+    left, rows = iter(times), list[dict[str, Any]]()
+    for control, own in jobs.items():
+        found = {name: 1e3 * next(left) for name in own}
+        rows.append(_row(case, control, found, 1e3 * limit_time))
+        rows[-1]["overhead"] = rows[-1]["ours_ms"] / rows[0]["ours_ms"] if control else None
     return rows
+
+
+def _jobs(model: Any, data: Any, peers: Sequence[str]) -> dict[str, Callable[[], Any]]:
+    """An epoch by our backends and by each peer, which copies the model before we train it."""
+    epochs = {peer: peer_epoch(peer, model, data, CONFIG) for peer in peers}
+    ours: dict[str, MakeBackend] = {"ours": EngineBackend, "autograd": Autograd}
+    return {name: our_epoch(deepcopy(model), data, kind) for name, kind in ours.items()} | epochs
+
+
+def _row(case: Case, control: bool, times: dict[str, float], limit: float) -> dict[str, Any]:
+    ours = times["ours"]
+    row: dict[str, Any] = {
+        "case": str(case),
+        "control": nn.MODELS[case.model].default_control if control else None,
+        **{f"{name}_ms": own for name, own in times.items()},
+        "limit_ms": limit,
+        "over_limit": ours / limit,
+    }
+    pyg = [own for name, own in times.items() if name in (*PYG, COMPILED)]
+    if pyg:
+        row["speedup"] = min(pyg) / ours
+    if EXPERT in times:
+        row["over_expert"] = times[EXPERT] / ours
+    return row
 
 
 def summarize(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Geometric means over all rows, with the rows as ``cases``."""
     cases = list(rows)
 
-    def mean(key: str) -> float:
-        return statistics.geometric_mean(row[key] for row in cases if row[key] is not None)
+    def values(key: str) -> list[float]:
+        return [row[key] for row in cases if row.get(key) is not None]
 
+    mean = statistics.geometric_mean
     return {
-        "speedup_geomean": mean("speedup"),
-        "speedup_min": min(row["speedup"] for row in cases),
-        "overhead_geomean": mean("overhead"),
-        "limit_geomean": mean("over_limit"),
-        "autograd_geomean": statistics.geometric_mean(
-            row["autograd_ms"] / row["ours_ms"] for row in cases
-        ),
+        "speedup_geomean": mean(values("speedup")),
+        "speedup_min": min(values("speedup")),
+        "expert_geomean": mean(values("over_expert")),
+        "expert_min": min(values("over_expert")),
+        "overhead_geomean": mean(values("overhead")),
+        "limit_geomean": mean(values("over_limit")),
+        "autograd_geomean": mean(row["autograd_ms"] / row["ours_ms"] for row in cases),
         "threads": torch.get_num_threads(),
         "cases": cases,
     }
