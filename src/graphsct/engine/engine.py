@@ -110,10 +110,9 @@ class Engine:
         self._build(Weights(models), steps=0)
 
     def _arrange(self, x: Tensor, graph: Graph, y: Tensor) -> None:
-        """Put the nodes in the graph's order; random numbers stay those of the given one."""
-        self._order, self._drawn = graph.order, graph.order
-        self.x, self.graph, self.y = x, graph.arranged, y
-        order = self._order
+        """Put the nodes in the graph's order; each keeps the random numbers that it had."""
+        order = self._order = graph.order
+        self.x, self.graph, self.y, self._drawn = x, graph.arranged, y, order
         if order is None:
             return
         if x.layout == torch.sparse_csr:

@@ -256,7 +256,7 @@ class Graph:
         graph.edge_index = self.edge_index[:, stays]
         graph.edge_weight = None if weight is None else weight[stays]
         graph.num_edges = int(kept.sum())
-        for name in ("extreme_eigenvalues", "order", "arranged"):
+        for name in ("extreme_eigenvalues", "order", "_arranged"):
             graph.__dict__.pop(name, None)
         return graph
 
@@ -269,16 +269,19 @@ class Graph:
         whole = not self._lost_edges and not self.is_sample
         return cache_order(self.adjacency) if whole else None
 
-    @cached_property
+    @property
     def arranged(self) -> Graph:
         """The same graph with its nodes in :attr:`order`; components and edges keep their numbers.
 
         Its node ``i`` is the node ``order[i]`` of this graph.
         """
-        if self.order is None:
-            return self
+        return self if self.order is None else self._arranged
+
+    @cached_property
+    def _arranged(self) -> Graph:
         graph = self.subgraph(self.order)
-        graph.order, graph._ids = None, self.order
+        graph.order = None
+        graph._ids = None if self.order is None else self.order.to(self.device)
         return graph
 
     @cached_property
