@@ -49,6 +49,14 @@ def test_gradients_with_dropout(name, activation, rates):
     check_gradients(problem, models)
 
 
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("control", CONTROLS)
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_gradients_in_another_order_of_the_nodes(name, control, sparse, case):
+    problem = Problem(case, sparse=sparse, arranged=True)
+    check_gradients(problem, build(name, problem, control=control, dropout=0.5, conv_dropout=0.3))
+
+
 def train(engine, epochs):
     return torch.stack([engine.descend() for _ in range(epochs)])
 

@@ -3,6 +3,7 @@ import torch
 from recording import WIDTH, PoisonedArena, PoisonedProgram, Problem, random, shake
 from torch.testing import assert_close
 
+from graphsct.engine import program
 from graphsct.engine.program import Arena, OneThread, Program, apart, multiply, multiply_transposed
 from graphsct.nn import GCNII
 from graphsct.training import TrainConfig
@@ -47,6 +48,16 @@ def test_products_are_those_of_each_run(do, k, n, biased):
         wanted = 2 * own @ w[run] + (bias[run] if biased else 0)
         assert_close(made, wanted)
         assert_close(grad[run], 0.5 * own.t() @ wanted)
+
+
+@pytest.mark.parametrize("n", [32, 75])  # with and without a rest
+def test_sums_over_many_nodes_are_those_of_their_pieces(do, monkeypatch, n):
+    monkeypatch.setattr(program, "MANY_NODES", 32)
+    x, y, out = random(n, 4), random(n, 6, seed=1), torch.empty(1, 4, 6, dtype=torch.float64)
+    multiply_transposed(do, x, y, out, 0.5)
+    do.run()
+    do.run()
+    assert_close(out[0], 0.5 * x.t() @ y)
 
 
 @pytest.mark.parametrize("only", [False, True])

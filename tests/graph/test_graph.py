@@ -356,3 +356,18 @@ def test_weights_that_float32_cannot_hold_are_refused():
         Graph(edges, edge_weight=weight, dtype=torch.float32)
     with pytest.raises(GraphError, match=r"pass dtype=torch\.float64"):
         Graph(edges, edge_weight=weight).float()
+
+
+def test_an_arranged_graph_is_the_same_one(graph):
+    """Its components and its edges have the numbers that they had."""
+    place = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0))
+    graph = copy.copy(graph)
+    graph.order = place
+    other, x = graph.arranged, torch.randn(graph.num_nodes, 3, dtype=graph.dtype)
+    assert_close(other.propagate(x[place]), graph.propagate(x)[place])
+    assert_close(other.pool(x[place]), graph.pool(x))
+    assert other.component.equal(graph.component[place])
+    if graph.num_edges:
+        kept = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(1)) < 0.5
+        lost = other.keep_edges(kept)
+        assert_close(lost.propagate(x[place]), graph.keep_edges(kept).propagate(x)[place])

@@ -74,3 +74,46 @@ def test_column_norm_passes_on_what_is_not_finite():
     norm = kernels.column_norm(torch.tensor([[torch.nan, torch.inf, 1.0]]))
     assert norm.isnan().tolist() == [True, True, False] or norm[1] == torch.inf
     assert not norm[:2].isfinite().any()
+
+
+def sparse(rows, columns, seed=0, index=torch.int32):
+    """A float32 matrix of which many rows are empty."""
+    draw = torch.Generator().manual_seed(seed)
+    entries = torch.stack([torch.randint(s, (300,), generator=draw) for s in (rows, columns)])
+    entries = entries[:, entries[0] % 3 > 0]
+    values = torch.randn(entries.shape[1], generator=draw)
+    coo = torch.sparse_coo_tensor(entries, values, (rows, columns), check_invariants=False)
+    csr = coo.coalesce().to_sparse_csr()
+    starts, places = csr.crow_indices().to(index), csr.col_indices().to(index)
+    return torch.sparse_csr_tensor(starts, places, csr.values(), size=csr.shape)
+
+
+@pytest.mark.parametrize("width", [0, 1, 3, 64])
+@pytest.mark.parametrize("index", [torch.int32, torch.int64])
+@pytest.mark.parametrize(("beta", "alpha"), [(0, 1.0), (0.3, 0.5), (1, -2.0)])
+def test_products_in_blocks_are_those_of_torch(monkeypatch, width, index, beta, alpha):
+    monkeypatch.setattr(kernels, "_BLOCK_BYTES", 4 * 64 * 7)  # many blocks, the last one short
+    matrix, x = sparse(90, 70, index=index), torch.randn(width, 70).t()
+    assert kernels.addmm_of(matrix) is torch.addmm
+    monkeypatch.setattr(kernels, "MANY_NODES", 70)
+    product, start = kernels.addmm_of(matrix), torch.randn(90, width)
+    assert product is not torch.addmm
+    expected = torch.addmm(start.double(), matrix.double(), x.double(), beta=beta, alpha=alpha)
+    out = torch.full_like(start, torch.nan)
+    assert product(start, matrix, x, beta=beta, alpha=alpha, out=out) is out
+    assert_close(out.double(), expected, rtol=1e-5, atol=1e-5)
+    product(start, matrix, x, beta=beta, alpha=alpha, out=start)  # over what it starts with
+    assert start.equal(out)
+
+
+def test_products_in_blocks_pass_on_what_is_not_a_number(monkeypatch):
+    monkeypatch.setattr(kernels, "MANY_NODES", 70)
+    matrix, x = sparse(90, 70), torch.zeros(70, 2)
+    x[3, 1] = torch.nan
+    found = kernels.addmm_of(matrix)(torch.empty(90, 2), matrix, x, beta=0, out=torch.empty(90, 2))
+    assert found.isnan().equal((matrix @ x).isnan())
+
+
+def test_double_precision_is_left_to_torch(monkeypatch):
+    monkeypatch.setattr(kernels, "MANY_NODES", 70)
+    assert kernels.addmm_of(sparse(90, 70).double()) is torch.addmm

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from backends import CASES, CONFIG, ENGINE_CASES, build, check_losses, losses, make_data, name_of
+from recording import arrange
 
 from graphsct.training.autograd import Autograd
 from graphsct.training.backend import EngineBackend, choose_backend
@@ -32,6 +33,14 @@ def test_the_engine_and_autograd_give_the_same_losses(data, own, case):
     assert (engine, autograd) == ("engine", "autograd")
     check_losses(by_autograd, by_engine)
     assert torch.equal(by_hook, by_autograd)
+
+
+@pytest.mark.parametrize("case", [*CASES, *ENGINE_CASES], ids=name_of)
+def test_an_order_of_the_nodes_changes_nothing(data, own, case):
+    """Neither the masks of dropout nor the results; the losses are equal up to rounding."""
+    arranged = replace(own, edges=(arrange(own.edges[0]),))
+    by_order, _ = losses(build(data, case), arranged, EngineBackend)
+    check_losses(by_order, losses(build(data, case), own, EngineBackend)[0])
 
 
 def targets(kind):

@@ -99,15 +99,26 @@ class Masking:
         """How many words a mask of so many entries takes in each run."""
         return [rate.words(count) for rate in self.rates]
 
-    def numbers(self, do: Program, words: Sequence[Tensor], out: Tensor) -> None:
+    def numbers(
+        self, do: Program, words: Sequence[Tensor], out: Tensor, order: Tensor | None = None
+    ) -> None:
         """Random numbers that :meth:`apply` understands.
 
         Args:
             do: where to add the calls
             words: of :meth:`Noise.take`
-            out: where to write; shape: ``(k, ...)``, of any strides
+            out: where to write; shape: ``(k, rows, ...)``, of any strides
+            order: which of the drawn rows each row takes; shape: ``(rows,)`` or ``(k, rows)``
         """
-        if isinstance(words, Tensor) and len({rate.bits for rate in self.rates}) == 1:
+        if order is not None:
+            orders = order.expand(len(out), -1)
+            for rate, row, part, places in zip(self.rates, words, out, orders, strict=True):
+                drawn = rate.lanes(row, part.numel()).view(part.shape)
+                taken = do.scratch("lanes", part.numel()).view(rate.dtype)[: part.numel()]
+                taken = taken.view(part.shape)
+                do(torch.index_select, drawn, 0, places, out=taken)
+                do(part.copy_, taken)
+        elif isinstance(words, Tensor) and len({rate.bits for rate in self.rates}) == 1:
             do(out.copy_, self.rates[0].lanes(words, out[0].numel()).view(out.shape))
         else:
             for rate, row, part in zip(self.rates, words, out, strict=True):
@@ -182,14 +193,7 @@ class Dropout(Node):
 
     def _draw(self, do: Program, noise: Tensor) -> None:
         words = self.tape.noise.take(do)
-        order = self.tape.order if self._at_output else None
-        if order is None:
-            self.masking.numbers(do, words, noise)
-        else:  # a run that looks at fewer nodes than all together takes its numbers in its order
-            drawn = do.arena.take(*noise.shape)
-            self.masking.numbers(do, words, drawn)
-            do(torch.gather, drawn, 1, order.unsqueeze(2).expand(noise.shape), out=noise)
-            do.arena.release(drawn)
+        self.masking.numbers(do, words, noise, self.tape.orders[self._at_output])
 
     def _rescale(self, do: Program, array: Tensor) -> None:
         self.masking.rescale(do, apart(array, self.tape.k))

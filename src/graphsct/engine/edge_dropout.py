@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.dropout import Masking
+from graphsct.engine.operators import multiply_sparse
 from graphsct.engine.program import Program, apart
 from graphsct.engine.tape import Node, Rows, Tape
 from graphsct.graph.kernels import reweigh
@@ -98,12 +99,12 @@ class PropagateDropped(Node):
         edges: Any = self.inputs[1]
         k, g, u = self.tape.k, self.form.propagated * scale, self.form.kept * scale
         if k == 1:
-            do(torch.addmm, out, edges.matrices[0], x, beta=0, alpha=g, out=out)
+            multiply_sparse(do, edges.matrices[0], x, out, scale=g)
         else:
             own, product = (do.arena.take(self.count, self.width) for _ in range(2))
             for run, matrix in enumerate(edges.matrices):
                 do(own.copy_, apart(x, k)[run])
-                do(torch.addmm, product, matrix, own, beta=0, alpha=g, out=product)
+                multiply_sparse(do, matrix, own, product, scale=g)
                 do(apart(out, k)[run].copy_, product)
             for array in (own, product):
                 do.arena.release(array)

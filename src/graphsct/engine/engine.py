@@ -19,6 +19,7 @@ from graphsct.engine.adam import Adam, Settings
 from graphsct.engine.build import late_convolutions, record
 from graphsct.engine.dropout import Noise
 from graphsct.engine.input_layer import Features
+from graphsct.engine.operators import take_rows
 from graphsct.engine.output_layer import LOSSES, Measure
 from graphsct.engine.penalties import PENALTIES
 from graphsct.engine.products import Matrix
@@ -98,13 +99,28 @@ class Engine:
     ) -> None:
         self.models, self.splits, self.configs = list(models), list(splits), list(configs)
         self.generators = list(generators)
-        self.x, self.graph, self.y, self.kind, self.measure = x, graph, y, kind, measure
-        self._operators = GraphOperators(graph)
+        self.kind, self.measure = kind, measure
+        self._arrange(x, graph, y)
+        self._operators = GraphOperators(self.graph)
+        splits = self.splits
         train = torch.stack([split.train for split in splits]).any(0)
         val = torch.stack([split.val for split in splits]).any(0)
         self._rows = {True: train.nonzero()[:, 0], False: (train | val).nonzero()[:, 0]}
         self._late: dict[bool, frozenset[int]] = {}
         self._build(Weights(models), steps=0)
+
+    def _arrange(self, x: Tensor, graph: Graph, y: Tensor) -> None:
+        """Put the nodes in the graph's order; each keeps the random numbers that it had."""
+        order = self._order = graph.order
+        self.x, self.graph, self.y, self._drawn = x, graph.arranged, y, order
+        if order is None:
+            return
+        if x.layout == torch.sparse_csr:
+            self.x, self._drawn = take_rows(x, order)
+        else:
+            self.x = x[order]
+        self.y = y[order]
+        self.splits = [Split(*(mask[order] for mask in split)) for split in self.splits]
 
     def _record(self, weights: Weights, features: Features, *, training: bool) -> Tape:
         """A tape of all runs, with the order of products that is the fastest."""
@@ -123,7 +139,7 @@ class Engine:
     def _build(self, weights: Weights, steps: int) -> None:
         """Everything that depends on the number of runs, and the programs of an epoch."""
         self._weights, k = weights, len(self.models)
-        features = Features(self.x, k)
+        features = Features(self.x, k, self._drawn)
         self._numbers = torch.zeros(4, k, dtype=torch.float64)
         arena = Arena(next(self.models[0].parameters()).detach())
         tape = self._record(weights, features, training=True)
@@ -131,7 +147,7 @@ class Engine:
         tape.end_with(loss(tape.root, self.y, self.splits, "train", self._numbers[0]))
         drops = [node.words for node in tape.nodes if hasattr(node, "words")]
         self._noise = tape.noise = Noise(self.generators, drops)
-        tape.order = self._order()
+        tape.orders = self._order, self._output_order()
         self._training = Program(arena)
         Matrix.refresh(self._training, tape.matrices, weights)
         tape.emit(self._training)
@@ -150,10 +166,16 @@ class Engine:
         work = k * widest * max(self.graph.num_nodes * widest, len(self.graph.matrix.values()))
         self.threads = OneThread(work < LITTLE)
 
-    def _order(self) -> Tensor | None:
+    def _output_order(self) -> Tensor | None:
         """Where each run finds the random numbers it would draw alone; shape: ``(k, r)``."""
-        own = torch.stack([split.train[self._rows[True]] for split in self.splits])
-        return None if bool(own.all()) else (own.cumsum(1) - 1).clamp_min(0)
+        rows = self._rows[True]
+        own = torch.stack([split.train[rows] for split in self.splits])
+        if self._order is None and bool(own.all()):
+            return None
+        by_id = (rows if self._order is None else self._order[rows]).argsort()
+        places = torch.empty(own.shape, dtype=torch.long)
+        places[:, by_id] = (own[:, by_id].cumsum(1) - 1).clamp_min(0)
+        return places
 
     def remember(self, runs: Tensor) -> None:
         """Keep the weights of these runs as their best; shape: ``(k,)`` of bool."""

@@ -26,10 +26,12 @@ class Features:
     Args:
         x: dense or sparse CSR; shape: ``(n, f)``
         k: number of runs
+        order: which random number each row of dense features takes, or each entry of sparse ones,
+            if the nodes have been arranged
     """
 
-    def __init__(self, x: Tensor, k: int) -> None:
-        self.x, self.k = x, k
+    def __init__(self, x: Tensor, k: int, order: Tensor | None = None) -> None:
+        self.x, self.k, self.order = x, k, order
         self.sparse = x.layout == torch.sparse_csr
         #: Number of entries that dropout may drop in each run.
         self.entries = len(x.values()) if self.sparse else x.numel()
@@ -129,13 +131,13 @@ class DroppedData(Data):
         words = self.tape.noise.take(do)
         if features.sparse:
             noise = do.scratch("input", k, features.entries)
-            self.masking.numbers(do, words, noise)
+            self.masking.numbers(do, words, noise, features.order)
             blocks = features.blocks
             self.masking.apply(do, blocks.full, noise.view(-1), blocks.values)
             self.masking.rescale(do, blocks.values.view(k, -1))
         else:
             noise = do.scratch("input", k, *features.x.shape)
-            self.masking.numbers(do, words, noise)
+            self.masking.numbers(do, words, noise, features.order)
             self.seen = do.scratch("seen", k, *features.x.shape)
             for part, dropped in zip(noise, self.seen, strict=True):
                 self.masking.apply(do, features.x, part, dropped)

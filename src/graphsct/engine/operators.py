@@ -9,8 +9,9 @@ from torch import Tensor
 
 from graphsct.engine.program import Program
 from graphsct.graph import Graph
+from graphsct.graph.kernels import addmm_of
 
-__all__ = ["Eigenspace", "Operators"]
+__all__ = ["Eigenspace", "Operators", "multiply_sparse", "take_rows"]
 
 
 class Eigenspace:
@@ -77,11 +78,26 @@ class Operators:
             node = torch.arange(graph.num_nodes).repeat_interleave(full.crow_indices().diff())
             loops = (node == full.col_indices()).to(graph.dtype)
             full = _with_values(full, g * full.values() + u * loops)
-        self.forward = full if rows is None else _take_rows(full, rows)
+        self.forward = full if rows is None else take_rows(full, rows)[0]
         back = full if rows is None else _csr(self.forward.to_sparse(layout=torch.sparse_coo).t())
         if control:
             back = _append(back, (g + u) * graph.basis, graph.component, graph.num_components)
         self.backward = back
+
+
+def multiply_sparse(
+    do: Program,
+    matrix: Tensor,
+    x: Tensor,
+    out: Tensor,
+    *,
+    scale: float = 1.0,
+    start: Tensor | None = None,
+    v: float = 0.0,
+) -> None:
+    """``out = v start + scale matrix x``, by the fastest kernel."""
+    start = out if start is None else start
+    do(addmm_of(matrix), start, matrix, x, beta=v, alpha=scale, out=out)
 
 
 def _coo(indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
@@ -111,20 +127,23 @@ def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
     )
 
 
-def _take_rows(matrix: Tensor, rows: Tensor) -> Tensor:
-    """Rows of a CSR matrix; shapes: ``(n, c), (r,) -> (r, c)``."""
+def take_rows(matrix: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows of a CSR matrix, and where each of their entries stands in it; shapes:
+    ``(n, c), (r,) -> (r, c), (entries,)``.
+    """
     starts, counts = matrix.crow_indices().long(), matrix.crow_indices().diff().long()
     taken = counts[rows]
     ends = taken.cumsum(0)
     inside = torch.arange(int(ends[-1])) - (ends - taken).repeat_interleave(taken)
     place = starts[rows].repeat_interleave(taken) + inside
-    return torch.sparse_csr_tensor(
+    own = torch.sparse_csr_tensor(
         torch.cat([ends.new_zeros(1), ends]).to(matrix.crow_indices().dtype),
         matrix.col_indices()[place],
         matrix.values()[place],
         size=(len(rows), matrix.shape[1]),
         check_invariants=False,
     )
+    return own, place
 
 
 def _append(matrix: Tensor, basis: Tensor, component: Tensor, m: int) -> Tensor:

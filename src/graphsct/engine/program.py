@@ -14,10 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.graph.kernels import MANY_NODES
+
 __all__ = ["Arena", "OneThread", "Program", "apart", "multiply", "multiply_transposed"]
 
 #: Numbers in a product of several runs up to which a batched call and a copy are the fastest.
 _SMALL = 1 << 18
+#: Pieces of the rows in a sum over many of them.
+_PIECES = 16
 
 
 class Arena:
@@ -157,8 +161,15 @@ def multiply(
 
 def multiply_transposed(do: Program, x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -> None:
     """Gradient of a weight; ``(n, k d), (n, k e) -> (k, d, e)``."""
-    k = len(out)
-    if k == 1:
+    k, n = len(out), len(x)
+    if k == 1 and n >= MANY_NODES:  # threads share a batch better than a long sum
+        rows, rest = divmod(n, _PIECES)
+        pieces = do.scratch("pieces", _PIECES, *out.shape[1:])
+        left, right = (array[: n - rest].view(_PIECES, rows, -1) for array in (x, y))
+        do(torch.baddbmm, pieces, left.transpose(1, 2), right, beta=0, alpha=scale, out=pieces)
+        do(torch.sum, pieces, dim=0, out=out[0])
+        do(torch.addmm, out[0], x[n - rest :].t(), y[n - rest :], alpha=scale, out=out[0])
+    elif k == 1:
         do(torch.addmm, out[0], x.t(), y, beta=0, alpha=scale, out=out[0])
     else:
         left = apart(x, k).transpose(1, 2)

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from graphsct.engine.operators import Eigenspace, Operators
+from graphsct.engine.operators import Eigenspace, Operators, multiply_sparse
 from graphsct.engine.program import Program
 from graphsct.engine.tape import Node, Rows
 from graphsct.nn.convolution import LinearForm
@@ -90,14 +89,8 @@ class Propagate(Node):
         x, *start = self.inputs
         v = self.form.initial if start else 0
         first = start[0].head if start else self.head
-        do(
-            torch.addmm,
-            first,
-            self._operators.forward,
-            x.head,
-            beta=v,
-            alpha=x.scale,
-            out=self.head,
+        multiply_sparse(
+            do, self._operators.forward, x.head, self.head, scale=x.scale, start=first, v=v
         )
         if self.behind:
             scale = (self.form.propagated + self.form.kept) * x.scale
@@ -111,7 +104,7 @@ class Propagate(Node):
             node.add_grad(do, self.gradient, self.form.initial)
         back = self._operators.backward
         with x.write_grad(do) as out:
-            do(torch.addmm, out, back, self.gradient, beta=0, alpha=x.scale, out=out)
+            multiply_sparse(do, back, self.gradient, out, scale=x.scale)
 
 
 class PropagateLate(Node):
@@ -152,7 +145,7 @@ class PropagateLate(Node):
         if a and not self._written_behind:
             do(t.tail.copy_, a[0].value)
         whole = t.out if a else t.head
-        do(torch.addmm, self.head, self._matrix, whole, beta=0, out=self.head)
+        multiply_sparse(do, self._matrix, whole, self.head)
 
     def backward(self, do: Program) -> None:
         """One sparse product, together with that of the coordinates if there are any."""
@@ -162,7 +155,7 @@ class PropagateLate(Node):
         else:
             matrix = self.tape.workspace.operators.operators(None, control=False).backward
             with t.write_grad(do) as out:
-                do(torch.addmm, out, matrix, self.gradient, beta=0, out=out)
+                multiply_sparse(do, matrix, self.gradient, out)
         for node in a:
             with node.write_grad(do) as out:
                 _eigenspace(self).pool(do, self.gradient, out)
@@ -194,7 +187,7 @@ class PoolLate(Node):
         """One sparse product for the gradients of features and coordinates."""
         matrix = self.tape.workspace.operators.operators(None, control=True).backward
         with self.inputs[0].write_grad(do) as out:
-            do(torch.addmm, out, matrix, self.grad_of_whole, beta=0, out=out)
+            multiply_sparse(do, matrix, self.grad_of_whole, out)
 
     def release_grad(self, do: Program) -> None:
         """Let the other gradient go."""

@@ -341,9 +341,9 @@ class Tape:
     root: Node
     #: Random numbers of dropout.
     noise: Noise
-    #: Where each run finds its random numbers of the rows before the output, if runs differ in
-    #: these; shape: ``(k, r)``.
-    order: Tensor | None = None
+    #: Where rows find their random numbers among those that are drawn, if not in order: all rows,
+    #: ``(n,)``, and those before the output, of each run by itself, ``(k, r)``.
+    orders: tuple[Tensor | None, Tensor | None] = None, None
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from graphsct.errors import GraphError
 from graphsct.graph import kernels
 from graphsct.graph.adjacency import Adjacency, build_adjacency
 from graphsct.graph.autocast import widened
+from graphsct.graph.order import cache_order
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 
@@ -69,6 +70,8 @@ class Graph:
     """
 
     _lost_edges = False
+    #: Ids by which edges are numbered, if not those of this graph.
+    _ids: Tensor | None = None
 
     def __init__(
         self,
@@ -253,7 +256,32 @@ class Graph:
         graph.edge_index = self.edge_index[:, stays]
         graph.edge_weight = None if weight is None else weight[stays]
         graph.num_edges = int(kept.sum())
-        graph.__dict__.pop("extreme_eigenvalues", None)
+        for name in ("extreme_eigenvalues", "order", "_arranged"):
+            graph.__dict__.pop(name, None)
+        return graph
+
+    @cached_property
+    def order(self) -> Tensor | None:
+        """Ids of the nodes in an order in which products find more of their rows in the cache.
+
+        ``None`` if the graph is small, or stands well as it is. Shape: ``(n,)``.
+        """
+        whole = not self._lost_edges and not self.is_sample
+        return cache_order(self.adjacency) if whole else None
+
+    @property
+    def arranged(self) -> Graph:
+        """The same graph with its nodes in :attr:`order`; components and edges keep their numbers.
+
+        Its node ``i`` is the node ``order[i]`` of this graph.
+        """
+        return self if self.order is None else self._arranged
+
+    @cached_property
+    def _arranged(self) -> Graph:
+        graph = self.subgraph(self.order)
+        graph.order = None
+        graph._ids = None if self.order is None else self.order.to(self.device)
         return graph
 
     @cached_property
@@ -263,6 +291,8 @@ class Graph:
         """
         starts, columns = self.matrix.crow_indices().long(), self.matrix.col_indices().long()
         row = torch.arange(self.num_nodes, device=self.device).repeat_interleave(starts.diff())
+        if self._ids is not None:
+            row, columns = self._ids[row], self._ids[columns]
         low, high = torch.minimum(row, columns), torch.maximum(row, columns)
         numbers = torch.full_like(row, self.num_edges)
         edges = low != high
