@@ -23,7 +23,13 @@ FEATURES, WIDTH, CLASSES = 5, 4, 3
 #: No control, and those that the engine records.
 RECORDED = [None, *CONTROLS]
 #: Settings by which weights stay as they are, so that two steps have the same gradients.
-STILL = SimpleNamespace(learning_rate=0.0, warm_up=0, conv_weight_decay=0.0, dense_weight_decay=0.0)
+STILL = SimpleNamespace(
+    learning_rate=0.0,
+    warm_up=0,
+    conv_weight_decay=0.0,
+    dense_weight_decay=0.0,
+    offset_weight_decay=0.0,
+)
 
 
 def random(*shape, seed=0):
