@@ -133,9 +133,9 @@ def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
     """Both directions of every edge once, sorted, with weights; self-loops if listed."""
     adjacency = graph.adjacency
     starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
-    loops = listed[0][listed[0] == listed[1]].numpy()
+    ends = np.asarray(listed)
     looped = np.zeros(graph.num_nodes, dtype=bool)
-    looped[loops] = True
+    looped[ends[0][ends[0] == ends[1]]] = True
     kept = np.ones(len(columns), dtype=bool)
     edge_index = np.empty((2, len(columns) - graph.num_nodes + looped.sum()), dtype=np.int64)
     end = 0
