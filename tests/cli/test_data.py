@@ -136,7 +136,7 @@ def test_leaks(real):
     report = json.loads(run("leaks", "chameleon", "--json", "--root", real))["chameleon"]
     assert (report["nodes"], report["kept"]) == (2277, 843)
     assert report["splits"][0] == {"split": 0, "test": 456, "leaked": 305}
-    assert "keeps 843 of 2,277 nodes" in run("leaks", "chameleon", "--root", real)
+    assert "843 of 2,277 nodes are left" in run("leaks", "chameleon", "--root", real)
     assert "no known duplicates" in run("leaks", "cora", "--root", real, code=1)
 
 

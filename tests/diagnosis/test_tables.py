@@ -77,10 +77,10 @@ def test_dead_dimensions_have_no_part_in_the_reach(found):
 def test_effects_come_after_the_model_as_it_is(found):
     assert tables.effect_table(found) is None
     runs = make_run(0.5, 0.25), make_run(0.7, 0.25)
-    effects = Effect("as it is", runs, (0.0, 0.0)), Effect("control", runs, (0.25, 0.35))
+    effects = Effect("as it is", runs, (0.0, 0.0)), Effect("sct_pooled", runs, (0.25, 0.35))
     assert texts(tables.effect_table(replace(found, effects=effects))) == [
         ["as it is", "60.0 ± 14.1", "25.0 ± 0.0", ""],
-        ["control", "60.0 ± 14.1", "25.0 ± 0.0", "+30.0 ± 7.1"],
+        ["SCT, pooled", "60.0 ± 14.1", "25.0 ± 0.0", "+30.0 ± 7.1"],
     ]
 
 

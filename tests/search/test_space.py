@@ -12,7 +12,6 @@ from graphsct.nn.controls import TENTHS
 from graphsct.nn.model_function import ModelFunction
 from graphsct.search import Task, search
 from graphsct.search.space import chosen_in, configs, few_shapes, first_choices, space
-from graphsct.training.autograd import Autograd
 from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.data import SplitData
 
@@ -86,8 +85,7 @@ def test_everything_in_it_can_be_built_and_trained_together(task):
         assert train.select == task.select
         assert configs(task, chosen_in(task, model, train), **LIMITS) == (model, train)
         if model.hidden < 128:
-            backend = Autograd if task.control == "target" else EngineBackend
-            assert choose_backend(model.build(data), problem) is backend
+            assert choose_backend(model.build(data), problem) is EngineBackend
 
 
 def test_dropout_before_convolutions_and_the_share_of_the_initial_features():
