@@ -108,7 +108,10 @@ def verdicts(panels: Sequence[Panel]) -> list[str]:
 
 
 def _gain(panel: Panel) -> Difference | None:
-    return panel.best()[1].gain(panel.plain) if len(panel.plain.test) >= _SEEDS else None
+    """The gain of the best, if a test can say something of it: equal differences prove nothing."""
+    gain = panel.best()[1].gain(panel.plain)
+    tested = gain is not None and gain.t is not None and len(panel.plain.test) >= _SEEDS
+    return gain if tested else None
 
 
 def _verdict(gain: Difference, p: float) -> str:
