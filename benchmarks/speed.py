@@ -205,8 +205,8 @@ def draw(rows: Sequence[dict[str, Any]]) -> None:
         axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.set_xlabel("Our epoch is this many times as fast")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
-        figure.savefig(PICTURE, dpi=150)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=2, fontsize=11)
+        figure.savefig(PICTURE, dpi=150, bbox_inches="tight")
 
 
 def fill(path: Path, texts: dict[str, str]) -> None:
