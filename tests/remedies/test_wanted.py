@@ -82,7 +82,7 @@ def test_a_suggestion_comes_with_its_evidence(tmp_path, monkeypatch, gain, start
     assert found.startswith(start)
     assert "Cora, homophily 0.81, 2 layers, 4 seeds" in found
     assert f"{50.125 + 100 * gain + 0.15:.1f} ± " in found
-    assert "homophily 0.10, 8 layers" in suggestion(0.12, 32)
+    assert "(generated, homophily 0.1, 8 layers" in suggestion(0.12, 32)
 
 
 def test_no_graph_of_this_homophily_no_suggestion(tmp_path, monkeypatch):

@@ -192,9 +192,12 @@ def suggestion(homophily: float | None, depth: int) -> str | None:
     gain = runs.gain(found.plain)
     shown = "" if gain is None else f", {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}]"
     advice = f"control 'target' with t = {t:g}" if verdict == "helps" else "none"
+    where = found.title
+    if found.data in CATALOG:
+        where += f", homophily {found.homophily:.2f}"
     return (
-        f"{advice}. In the stored experiment nearest to this graph ({found.title}, homophily "
-        f"{found.homophily:.2f}, {found.depth} layers, {len(runs.test)} seeds), the best t by "
+        f"{advice}. In the stored experiment nearest to this graph ({where}, {found.depth} layers, "
+        f"{len(runs.test)} seeds), the best t by "
         f"validation, {t:g} in all layers, has {runs} beside {found.plain} without{shown}: "
         f"{verdict}"
     )
