@@ -148,7 +148,7 @@ def report(path: Path) -> None:
 def _tables(panels: list[Panel]) -> str:
     """A line for each data set and depth, twice; validation chooses the best and the worst t."""
     gains = [
-        "| data | homophily | layers | seeds | plain | best t | with it | gain | verdict |",
+        "| data | homophily | layers | seeds | plain | best t | with it | gain | it |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     others = [
@@ -165,7 +165,8 @@ def _tables(panels: list[Panel]) -> str:
         place = f"| {panel.title.partition(',')[0]} | {panel.homophily:.2f} | {panel.depth} "
         gains.append(
             f"{place}| {len(plain.test)} | {plain} | {t:g} | {best} "
-            f"| {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}] | {verdict} |"
+            f"| {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}] "
+            f"| {verdict.replace('no difference shown', '-')} |"
         )
         others.append(
             f"{place}| {plain.smoothness:.2f} | {worst:g} | {curve[worst]} | {late:g} | {last} "
