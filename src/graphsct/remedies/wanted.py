@@ -187,7 +187,7 @@ def suggestion(homophily: float | None, depth: int) -> str | None:
     found = min(
         near, key=lambda each: (abs(each.homophily - homophily), abs(math.log(each.depth / depth)))
     )
-    verdict = dict(zip(map(id, panels), verdicts(panels), strict=True))[id(found)]
+    verdict = verdicts(panels)[panels.index(found)]
     t, runs = found.best()
     gain = runs.gain(found.plain)
     shown = "" if gain is None else f", {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}]"
