@@ -11,15 +11,13 @@ product each, and alternates with ours; the ratio is one of medians.
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from core import alternate
 from torch import Tensor
 
 from graphsct import Graph, smoothness
@@ -66,18 +64,6 @@ def plain(graph: Graph) -> dict[str, Callable[[Tensor], Tensor]]:
     """Pooling and projection on a connected graph, with sums in the features' precision."""
     q = graph.basis
     return {"pool": lambda x: q @ x, "project": lambda x: q.unsqueeze(1) * (q @ x).unsqueeze(0)}
-
-
-def alternate(repeats: int, *jobs: Callable[[], Any]) -> list[float]:
-    """Median seconds of each job, taken in turns after one warm-up."""
-    times: list[list[float]] = [[] for _ in jobs]
-    for turn in range(repeats + 1):
-        for job, own in zip(jobs, times, strict=True):
-            start = time.perf_counter()
-            job()
-            if turn:
-                own.append(time.perf_counter() - start)
-    return [statistics.median(own) for own in times]
 
 
 def measure(nodes: int, repeats: int, width: int) -> None:

@@ -2,11 +2,11 @@ import math
 from dataclasses import replace
 
 import pytest
+from cells import origin
 
 from graphsct.nn import MODELS
 from graphsct.paper.author_settings import author_cells, published_settings
 from graphsct.paper.cell import Cell, Key
-from graphsct.paper.origin import Allowed, Origin
 from graphsct.paper.paper import DATASETS
 from graphsct.paper.reach import reference, unreached
 from graphsct.search.space import VERSION, configs, space
@@ -14,19 +14,7 @@ from graphsct.search.task import Task
 
 
 def searched(key, max_hidden=None, version=VERSION):
-    allowed = Allowed(trials=3, seconds=None, max_hidden=max_hidden, space=version)
-    found = Origin(
-        trials=3,
-        pruned=0,
-        failed=0,
-        allowed=allowed,
-        seed=0,
-        runs=2,
-        select="val_score",
-        score=0.8,
-        seconds=1.0,
-        command="",
-    )
+    found = origin(3, max_hidden=max_hidden, space=version)
     settings = (published_settings(key) or published_settings(Key("cora", "gcnii", None, 2)))[0]
     return Cell(key, settings, found)
 
