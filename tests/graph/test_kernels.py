@@ -76,13 +76,13 @@ def test_column_norm_passes_on_what_is_not_finite():
     assert not norm[:2].isfinite().any()
 
 
-def sparse(rows, columns, seed=0, index=torch.int32):
+def sparse(rows, columns, seed=0, index=torch.int32, entries=300):
     """A float32 matrix of which many rows are empty."""
     draw = torch.Generator().manual_seed(seed)
-    entries = torch.stack([torch.randint(s, (300,), generator=draw) for s in (rows, columns)])
-    entries = entries[:, entries[0] % 3 > 0]
-    values = torch.randn(entries.shape[1], generator=draw)
-    coo = torch.sparse_coo_tensor(entries, values, (rows, columns), check_invariants=False)
+    places = torch.stack([torch.randint(s, (entries,), generator=draw) for s in (rows, columns)])
+    places = places[:, places[0] % 3 > 0]
+    values = torch.randn(places.shape[1], generator=draw)
+    coo = torch.sparse_coo_tensor(places, values, (rows, columns), check_invariants=False)
     csr = coo.coalesce().to_sparse_csr()
     starts, places = csr.crow_indices().to(index), csr.col_indices().to(index)
     return torch.sparse_csr_tensor(starts, places, csr.values(), size=csr.shape)
@@ -94,10 +94,8 @@ def sparse(rows, columns, seed=0, index=torch.int32):
 def test_products_in_blocks_are_those_of_torch(monkeypatch, width, index, beta, alpha):
     monkeypatch.setattr(kernels, "_BLOCK_BYTES", 4 * 64 * 7)  # many blocks, the last one short
     matrix, x = sparse(90, 70, index=index), torch.randn(width, 70).t()
-    assert kernels.addmm_of(matrix) is torch.addmm
     monkeypatch.setattr(kernels, "MANY_NODES", 70)
     product, start = kernels.addmm_of(matrix), torch.randn(90, width)
-    assert product is not torch.addmm
     expected = torch.addmm(start.double(), matrix.double(), x.double(), beta=beta, alpha=alpha)
     out = torch.full_like(start, torch.nan)
     assert product(start, matrix, x, beta=beta, alpha=alpha, out=out) is out
@@ -112,6 +110,15 @@ def test_products_in_blocks_pass_on_what_is_not_a_number(monkeypatch):
     x[3, 1] = torch.nan
     found = kernels.addmm_of(matrix)(torch.empty(90, 2), matrix, x, beta=0, out=torch.empty(90, 2))
     assert found.isnan().equal((matrix @ x).isnan())
+
+
+def test_wide_products_are_those_of_torch():
+    matrix, x = sparse(3000, 2000, entries=20_000), torch.randn(2000, 64)
+    assert matrix.values().numel() * 64 > kernels._MANY_TERMS
+    found = kernels.addmm_of(matrix)(
+        torch.empty(3000, 64), matrix, x, beta=0, out=torch.empty(3000, 64)
+    )
+    assert_close(found.double(), matrix.double() @ x.double(), rtol=1e-5, atol=1e-5)
 
 
 def test_double_precision_is_left_to_torch(monkeypatch):

@@ -29,8 +29,10 @@ __all__ = [
     "unpool",
 ]
 
-#: Rows of features from which a sparse product waits for memory, since they fit into no cache.
+#: Rows of features that fit into no cache.
 MANY_NODES = 1 << 16
+#: Columns, and terms of all sums, from which the kernel of embeddings is the faster one.
+_WIDE, _MANY_TERMS = 48, 1 << 17
 _BLOCK_BYTES = 1 << 21
 
 _BLOCK_ELEMENTS = 1 << 20
@@ -46,17 +48,21 @@ def addmm_of(matrix: Tensor) -> Callable[..., Tensor]:
     :func:`torch.addmm` does, with ``out``.
     """
     single = matrix.dtype == torch.float32 and matrix.device.type == "cpu"
-    return _addmm_in_blocks if single and matrix.shape[1] >= MANY_NODES else torch.addmm
+    return _addmm if single else torch.addmm
 
 
-def _addmm_in_blocks(
+def _addmm(
     start: Tensor, matrix: Tensor, x: Tensor, *, beta: float = 1, alpha: float = 1, out: Tensor
 ) -> Tensor:
     """The product as sums of weighted rows, by the kernel of embeddings, which fetches the rows of
     x ahead of time. It returns a new array, so a block of rows at a time stays in the cache.
     """
-    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
-    x, rows = x.contiguous(), max(1, _BLOCK_BYTES // (4 * max(1, x.shape[1])))
+    columns, width = matrix.col_indices(), x.shape[1]
+    wide = width >= _WIDE and len(columns) * width >= _MANY_TERMS
+    if not wide and len(x) < MANY_NODES:
+        return torch.addmm(start, matrix, x, beta=beta, alpha=alpha, out=out)
+    starts, values = matrix.crow_indices(), matrix.values()
+    x, rows = x.contiguous(), max(1, _BLOCK_BYTES // (4 * max(1, width)))
     for row in range(0, len(out), rows):
         own = starts[row : row + rows + 1]
         first, last = int(own[0]), int(own[-1])
