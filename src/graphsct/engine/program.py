@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.engine.dense_kernel import dense_addmm_of
 from graphsct.graph.kernels import MANY_NODES
 
 __all__ = ["Arena", "OneThread", "Program", "apart", "multiply", "multiply_transposed"]
@@ -149,7 +150,8 @@ def multiply(
     k, n = len(w), x.shape[0]
     rest = {"alpha": scale} if bias is not None or add else {"alpha": scale, "beta": 0}
     if k == 1:
-        do(torch.addmm, out if bias is None else bias[0], x, w[0], **rest, out=out)
+        addmm = dense_addmm_of(x, w[0])
+        do(addmm, out if bias is None else bias[0], x, w[0], **rest, out=out)
         return
     small = out.numel() < _SMALL
     stack = do.scratch("product", k, n, w.shape[2]) if small else apart(out, k)
@@ -170,7 +172,7 @@ def multiply_transposed(do: Program, x: Tensor, y: Tensor, out: Tensor, scale: f
         do(torch.sum, pieces, dim=0, out=out[0])
         do(torch.addmm, out[0], x[n - rest :].t(), y[n - rest :], alpha=scale, out=out[0])
     elif k == 1:
-        do(torch.addmm, out[0], x.t(), y, beta=0, alpha=scale, out=out[0])
+        do(dense_addmm_of(x.t(), y), out[0], x.t(), y, beta=0, alpha=scale, out=out[0])
     else:
         left = apart(x, k).transpose(1, 2)
         do(torch.baddbmm, out, left, apart(y, k), beta=0, alpha=scale, out=out)
