@@ -64,11 +64,13 @@ def _addmm(
     starts, values = matrix.crow_indices(), matrix.values()
     x, rows = x.contiguous(), max(1, _BLOCK_BYTES // (4 * max(1, width)))
     for row in range(0, len(out), rows):
-        own = starts[row : row + rows + 1]
-        first, last = int(own[0]), int(own[-1])
-        bags, weights = columns[first:last], values[first:last]
-        sums = torch.embedding_bag(x, bags, own - first, False, 0, False, weights, True)[0]
-        block = slice(row, row + rows)
+        block, own = slice(row, row + rows), starts[row : row + rows + 1]
+        if rows < len(out):
+            first, last = int(own[0]), int(own[-1])
+            own, bags, weights = own - first, columns[first:last], values[first:last]
+        else:
+            bags, weights = columns, values
+        sums = torch.embedding_bag(x, bags, own, False, 0, False, weights, True)[0]
         if beta:
             torch.add(sums.mul_(alpha), start[block], alpha=beta, out=out[block])
         else:
