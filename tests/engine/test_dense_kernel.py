@@ -50,6 +50,13 @@ def test_small_narrow_and_double_products_are_left_to_torch(chosen, rows, width,
     assert dense_addmm_of(x, torch.randn(width, width, dtype=dtype)) is torch.addmm
 
 
+def test_columns_of_a_wider_array_are_left_to_torch(chosen):
+    x = torch.randn(3000, 80)[:, :40]
+    assert dense_addmm_of(x, torch.randn(40, 33)) is torch.addmm
+    assert dense_addmm_of(x.t(), torch.randn(3000, 33)) is torch.addmm
+    assert dense_addmm_of(x.contiguous().t(), torch.randn(3000, 80)[:, 40:]) is torch.addmm
+
+
 @pytest.mark.parametrize("missing", ["processor", "instructions", "kernel"])
 def test_without_the_kernel_or_the_processor_torch_does_it(chosen, monkeypatch, missing):
     if missing == "processor":

@@ -29,7 +29,14 @@ def dense_addmm_of(x: Tensor, w: Tensor) -> Callable[..., Tensor]:
     sides = *x.shape, w.shape[1]
     large = min(sides) >= _SIDE and sides[0] * sides[1] * sides[2] >= _MANY
     single = x.dtype == torch.float32 and x.device.type == "cpu"
-    return _addmm if large and single and _linear() is not None else torch.addmm
+    whole = _is_whole(x) and _is_whole(
+        w
+    )  # columns of a wider array can take a thousand times as long
+    return _addmm if large and single and whole and _linear() is not None else torch.addmm
+
+
+def _is_whole(x: Tensor) -> bool:
+    return x.is_contiguous() or x.t().is_contiguous()
 
 
 def _addmm(
