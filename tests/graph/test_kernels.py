@@ -94,8 +94,10 @@ def sparse(rows, columns, seed=0, index=torch.int32, entries=300):
 def test_products_in_blocks_are_those_of_torch(monkeypatch, width, index, beta, alpha):
     monkeypatch.setattr(kernels, "_BLOCK_BYTES", 4 * 64 * 7)  # many blocks, the last one short
     matrix, x = sparse(90, 70, index=index), torch.randn(width, 70).t()
+    assert kernels.addmm_of(matrix, x) is torch.addmm
     monkeypatch.setattr(kernels, "MANY_NODES", 70)
-    product, start = kernels.addmm_of(matrix), torch.randn(90, width)
+    product, start = kernels.addmm_of(matrix, x), torch.randn(90, width)
+    assert product is not torch.addmm
     expected = torch.addmm(start.double(), matrix.double(), x.double(), beta=beta, alpha=alpha)
     out = torch.full_like(start, torch.nan)
     assert product(start, matrix, x, beta=beta, alpha=alpha, out=out) is out
@@ -108,19 +110,25 @@ def test_products_in_blocks_pass_on_what_is_not_a_number(monkeypatch):
     monkeypatch.setattr(kernels, "MANY_NODES", 70)
     matrix, x = sparse(90, 70), torch.zeros(70, 2)
     x[3, 1] = torch.nan
-    found = kernels.addmm_of(matrix)(torch.empty(90, 2), matrix, x, beta=0, out=torch.empty(90, 2))
+    out = torch.empty(90, 2)
+    found = kernels.addmm_of(matrix, x)(out, matrix, x, beta=0, out=out)
     assert found.isnan().equal((matrix @ x).isnan())
 
 
 def test_wide_products_are_those_of_torch():
-    matrix, x = sparse(3000, 2000, entries=20_000), torch.randn(2000, 64)
-    assert matrix.values().numel() * 64 > kernels._MANY_TERMS
-    found = kernels.addmm_of(matrix)(
-        torch.empty(3000, 64), matrix, x, beta=0, out=torch.empty(3000, 64)
+    matrix, x, out = (
+        sparse(3000, 2000, entries=20_000),
+        torch.randn(2000, 64),
+        torch.empty(3000, 64),
     )
-    assert_close(found.double(), matrix.double() @ x.double(), rtol=1e-5, atol=1e-5)
+    product = kernels.addmm_of(matrix, x)
+    assert product is not torch.addmm
+    assert kernels.addmm_of(matrix, x[:, :16]) is torch.addmm
+    product(out, matrix, x, beta=0, out=out)
+    assert_close(out.double(), matrix.double() @ x.double(), rtol=1e-5, atol=1e-5)
 
 
 def test_double_precision_is_left_to_torch(monkeypatch):
     monkeypatch.setattr(kernels, "MANY_NODES", 70)
-    assert kernels.addmm_of(sparse(90, 70).double()) is torch.addmm
+    matrix, x = sparse(90, 70).double(), torch.randn(70, 2, dtype=torch.float64)
+    assert kernels.addmm_of(matrix, x) is torch.addmm

@@ -161,9 +161,9 @@ class _Propagate(torch.autograd.Function):
         ctx.shard = shard
         halo, work = shard.exchange(x)
         out = x.new_empty(x.shape)
-        kernels.addmm_of(shard.inner)(out, shard.inner, x, beta=0, out=out)
+        kernels.addmm_of(shard.inner, x)(out, shard.inner, x, beta=0, out=out)
         work.wait()
-        return kernels.addmm_of(shard.outer)(out, shard.outer, halo, out=out)
+        return kernels.addmm_of(shard.outer, halo)(out, shard.outer, halo, out=out)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:

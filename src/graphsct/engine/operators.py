@@ -97,7 +97,7 @@ def multiply_sparse(
 ) -> None:
     """``out = v start + scale matrix x``, by the fastest kernel."""
     start = out if start is None else start
-    do(addmm_of(matrix), start, matrix, x, beta=v, alpha=scale, out=out)
+    do(addmm_of(matrix, x), start, matrix, x, beta=v, alpha=scale, out=out)
 
 
 def _coo(indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:

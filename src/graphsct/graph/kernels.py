@@ -43,12 +43,13 @@ _PIECE_NODES = 1 << 17
 _GRAM_ROWS = 1 << 10
 
 
-def addmm_of(matrix: Tensor) -> Callable[..., Tensor]:
-    """The fastest function for products with a sparse CSR matrix; it takes and returns what
-    :func:`torch.addmm` does, with ``out``.
+def addmm_of(matrix: Tensor, x: Tensor) -> Callable[..., Tensor]:
+    """The fastest function for products of a sparse CSR matrix and features of these shapes; it
+    takes and returns what :func:`torch.addmm` does, with ``out``.
     """
-    single = matrix.dtype == torch.float32 and matrix.device.type == "cpu"
-    return _addmm if single else torch.addmm
+    single, width = matrix.dtype == torch.float32 and matrix.device.type == "cpu", x.shape[1]
+    wide = width >= _WIDE and len(matrix.values()) * width >= _MANY_TERMS
+    return _addmm if single and (wide or len(x) >= MANY_NODES) else torch.addmm
 
 
 def _addmm(
@@ -57,12 +58,8 @@ def _addmm(
     """The product as sums of weighted rows, by the kernel of embeddings, which fetches the rows of
     x ahead of time. It returns a new array, so a block of rows at a time stays in the cache.
     """
-    columns, width = matrix.col_indices(), x.shape[1]
-    wide = width >= _WIDE and len(columns) * width >= _MANY_TERMS
-    if not wide and len(x) < MANY_NODES:
-        return torch.addmm(start, matrix, x, beta=beta, alpha=alpha, out=out)
-    starts, values = matrix.crow_indices(), matrix.values()
-    x, rows = x.contiguous(), max(1, _BLOCK_BYTES // (4 * max(1, width)))
+    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    x, rows = x.contiguous(), max(1, _BLOCK_BYTES // (4 * max(1, x.shape[1])))
     for row in range(0, len(out), rows):
         block, own = slice(row, row + rows), starts[row : row + rows + 1]
         if rows < len(out):
@@ -84,7 +81,7 @@ class _Propagate(torch.autograd.Function):
         ctx.matrix = matrix
         out = x.new_empty(matrix.shape[0], x.shape[1])
         # Written in place: `matrix @ x` would first fill a second array with zeros.
-        return addmm_of(matrix)(out, matrix, x, beta=0, out=out)
+        return addmm_of(matrix, x)(out, matrix, x, beta=0, out=out)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
