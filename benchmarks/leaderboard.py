@@ -3,20 +3,25 @@
     python benchmarks/leaderboard.py results/remedies
 
 replaces the packed file of each data set and model in the folder; the others stay. It also draws
-docs/images/remedies.png, some remedies of GCN on Cora by depth.
+docs/images/remedies.png, some remedies of GCN on Cora by depth. ``--costs`` first measures the costs
+that cells of earlier versions do not have, or those of all cells with ``--costs all``.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+from graphsct.datasets import load
 from graphsct.files import write_text
 from graphsct.plotting.style import BLACK, GREY, styled
 from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.board_markdown import markdown
+from graphsct.remedies.leaderboard import cost_of
 from graphsct.remedies.packed import pack, read_packed
 from graphsct.training.significance import interval
 
@@ -61,10 +66,23 @@ def draw(cells: Sequence[BoardCell]) -> None:
         figure.savefig(PICTURE, dpi=100)
 
 
+def add_costs(folder: Path, *, again: bool) -> None:
+    """Measure costs and write them into the cells."""
+    data = cache(load)
+    for cell in BoardCell.read_all(folder):
+        if cell.chosen is not None and cell.runs and (again or cell.cost is None):
+            cost = cost_of(data(cell.key.data), REMEDIES[cell.key.remedy], cell.key, cell.chosen)
+            replace(cell, cost=cost).write(folder)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of the cells")
-    for path in pack(BoardCell.read_all(parser.parse_args().folder)):
+    parser.add_argument("--costs", choices=("missing", "all"))
+    settings = parser.parse_args()
+    if settings.costs:
+        add_costs(settings.folder, again=settings.costs == "all")
+    for path in pack(BoardCell.read_all(settings.folder)):
         print(path, f"{path.stat().st_size / 1024:.0f} KB")
     cells = read_packed()
     write_text(PAGE, markdown(cells))

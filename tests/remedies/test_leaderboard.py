@@ -9,9 +9,9 @@ from filelock import FileLock
 from graphsct import datasets, diagnose, fit
 from graphsct.errors import DivergedError, ExperimentError, ModelError
 from graphsct.remedies import REMEDIES, leaderboard
-from graphsct.remedies.board_cell import BoardCell
-from graphsct.remedies.budget import base_model
-from graphsct.remedies.leaderboard import compare_remedies, fits
+from graphsct.remedies.board_cell import BoardCell, BoardKey
+from graphsct.remedies.budget import base_model, budget_of
+from graphsct.remedies.leaderboard import compare_remedies, cost_of, fits
 from graphsct.training import TrainConfig, run_seeds
 from graphsct.training.seeds import build_seeds
 
@@ -33,9 +33,25 @@ def test_cells_are_run_written_and_not_run_again(data, tmp_path, monkeypatch):
     assert len(said) == 4
     assert all(len(cell.tried) == 8 and len(cell.runs) == 4 for cell in cells)
     assert all(cell.backend == "engine" and cell.seconds > 0 for cell in cells)
+    assert [cell.cost is None for cell in cells] == [True, False, True, False]
+    assert all(cell.cost > 0 for cell in cells[1::2])
     assert BoardCell.read_all(tmp_path) == sorted(cells, key=lambda cell: cell.key.name)
     monkeypatch.setattr(leaderboard, "fit_many", None)
     assert compare(data, ["none", "pair_norm"], (2, 4), folder=tmp_path) == cells
+
+
+def test_costs_are_measured_in_turns_with_the_plain_model(data, monkeypatch):
+    def take(epochs, seconds, repeats):
+        assert len(epochs) == 2
+        assert all(len(epoch()) == 2 for epoch in epochs)  # a step, and scores
+        return [3.0, 2.0]
+
+    monkeypatch.setattr(leaderboard, "alternate", take)
+    for model, name in (("gcn", "gcnii"), ("pyg:GCN", "pair_norm")):
+        remedy = REMEDIES[name]
+        key, setting = BoardKey("demo", model, 2, name), budget_of(remedy)[0]
+        assert cost_of(data, remedy, key, setting) == 1.5
+    assert cost_of(data, REMEDIES["none"], key._replace(remedy="none"), setting) is None
 
 
 def test_a_cell_that_another_process_runs_comes_last(data, tmp_path):

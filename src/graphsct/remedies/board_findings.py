@@ -10,7 +10,7 @@ from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell, BoardKey
 from graphsct.remedies.published import NEAR, published
 from graphsct.remedies.rivals import Contest, contests
-from graphsct.remedies.standings import boards, fitting, relative_costs
+from graphsct.remedies.standings import boards, fitting
 from graphsct.remedies.wins import DATA, DEPTHS, LEVEL, MODELS, win_counts
 
 __all__ = ["DEEP", "BoardFinding", "board_findings", "survivors"]
@@ -147,8 +147,7 @@ def _depth(own: Sequence[Board]) -> BoardFinding:
 
 
 def _survived(board: Board, kept: Sequence[BoardCell], depth: int) -> str:
-    costs = relative_costs(board)
-    shown = [f"{_title(c.key)} {_number(c.mean, c)}{_multiple(costs.get(c.key))}" for c in kept]
+    shown = [f"{_title(c.key)} {_number(c.mean, c)}{_multiple(c.cost)}" for c in kept]
     return f" At {depth}: {_list(shown, 5)}."
 
 
@@ -256,8 +255,11 @@ def _winner(cells: Board) -> BoardFinding:
 def _cost(own: Sequence[Board]) -> BoardFinding:
     lines, everything = [], list[float]()
     for board in own:
-        known = relative_costs(board)
-        costs = {key: cost for key, cost in known.items() if key.remedy not in _BASELINES}
+        costs = {
+            cell.key: cell.cost
+            for cell in board
+            if cell.cost is not None and cell.key.remedy not in _BASELINES
+        }
         depth = max((key.depth for key in costs), default=0)
         at = {key: cost for key, cost in costs.items() if key.depth == depth}
         everything += costs.values()
@@ -269,8 +271,8 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
             )
     answer = f"{median(everything):.1f} × the time, on median" if everything else "Not measured"
     rule = (
-        "Time of an epoch over that without a remedy, at the same depth. Each was measured once, "
-        "so other work on the machine may have changed single ones."
+        "Time of an epoch over that without a remedy, at the same depth, as the median of epochs "
+        "in turns."
     )
     return BoardFinding("What does a remedy cost?", answer, rule, tuple(lines))
 

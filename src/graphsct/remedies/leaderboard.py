@@ -18,6 +18,7 @@ from graphsct.errors import DivergedError, ExperimentError, ModelError
 from graphsct.files import sweep
 from graphsct.nn.blueprint import get_model
 from graphsct.nn.model_file import is_model
+from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell, BoardKey, BoardLayer, TriedSetting
 from graphsct.remedies.budget import EPOCHS, BudgetSetting, base_model, budget_of
 from graphsct.remedies.remedy import Remedy
@@ -29,13 +30,17 @@ from graphsct.training.progress import Progress
 from graphsct.training.run import Run, versions
 from graphsct.training.scored_run import ScoredRun
 from graphsct.training.seeds import build_seeds, split_of
+from graphsct.training.timing import alternate, epoch_of
 
 if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
 
-__all__ = ["Inspect", "compare_remedies", "fits"]
+__all__ = ["Inspect", "compare_remedies", "cost_of", "fits"]
 
 _LOG = logging.getLogger(__name__)
+
+#: The most seconds for the cost of a remedy, and the most epochs with and without it.
+_COST_SECONDS, _COST_EPOCHS = 2.0, 20
 
 #: ``inspect(model, data)`` looks into a trained model, as :func:`graphsct.diagnose` does.
 Inspect = Callable[[torch.nn.Module, Any], "Diagnosis"]
@@ -206,6 +211,7 @@ class _Training:
             runs=tuple(ScoredRun.of(run, split_of(self.data, run.config.seed)) for run in runs),
             backend=runs[0].backend,
             layers=tuple(map(BoardLayer.of, reports)),
+            cost=cost_of(self.data, self.remedy, self.key, chosen),
         )
 
     def _try(self, settings: Sequence[BudgetSetting]) -> list[Run | None]:
@@ -224,7 +230,7 @@ class _Training:
         models: list[torch.nn.Module] = []
         configs = []
         for setting, seed, select in jobs:
-            build, train = self._recipe(setting)
+            build, train = _recipe(self.data, self.remedy, self.key, setting, self.epochs)
             models += build_seeds(build, [seed])
             configs.append(replace(train, seed=seed, select=select))
         splits = [split_of(self.data, seed) for _, seed, _ in jobs]
@@ -235,21 +241,43 @@ class _Training:
                 raise KeyboardInterrupt
         return runs, models
 
-    def _recipe(self, setting: BudgetSetting) -> tuple[Callable[[], torch.nn.Module], TrainConfig]:
-        """How a model with the remedy is built and trained."""
-        base = base_model(self.key.model, self.key.depth, setting.dropout)
-        train = setting.train(self.epochs)
-        if is_model(get_model(base.model)):
-            model, train = self.remedy.configure(base, train, setting.value)
-            return partial(model.build, self.data), train
-        return lambda: self.remedy.apply(base.build(self.data), self.data, setting.value), train
-
     def _command(self) -> str:
         options = {**self.key._asdict(), "seeds": self.seeds}
         if self.epochs != EPOCHS:
             options["epochs"] = self.epochs
         shown = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
         return f"graphsct remedies compare {' '.join(shown)}"
+
+
+def cost_of(data: Any, remedy: Remedy, key: BoardKey, setting: BudgetSetting) -> float | None:
+    """The duration of an epoch with a remedy over that without, measured in turns.
+
+    Args:
+        data: as for :func:`~graphsct.fit`
+        remedy: the remedy, which costs nothing if it is ``none``
+        key: its cell
+        setting: the setting of both models
+    """
+    if remedy.name == "none":
+        return None
+    epochs, plain = [], (REMEDIES["none"], replace(setting, value=None))
+    for each, own in ((remedy, setting), plain):
+        build, train = _recipe(data, each, key, own)
+        (model,) = build_seeds(build, [0])
+        epochs.append(epoch_of(model, data, train, split_of(data, 0)))
+    cost, least = alternate(epochs, seconds=_COST_SECONDS, repeats=_COST_EPOCHS)
+    return cost / least
+
+
+def _recipe(
+    data: Any, remedy: Remedy, key: BoardKey, setting: BudgetSetting, epochs: int = EPOCHS
+) -> tuple[Callable[[], torch.nn.Module], TrainConfig]:
+    """How a model with a remedy is built and trained."""
+    base, train = base_model(key.model, key.depth, setting.dropout), setting.train(epochs)
+    if is_model(get_model(key.model)):
+        model, train = remedy.configure(base, train, setting.value)
+        return partial(model.build, data), train
+    return lambda: remedy.apply(base.build(data), data, setting.value), train
 
 
 def _rank(run: Run) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.remedies import REMEDIES
-from graphsct.remedies.board_cell import BoardCell, BoardKey
+from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.leaderboard import fits
 from graphsct.remedies.rivals import contests
 from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
@@ -21,7 +21,6 @@ __all__ = [
     "boards",
     "cost_table",
     "fitting",
-    "relative_costs",
     "score_table",
 ]
 
@@ -155,27 +154,15 @@ def cost_table(cells: Sequence[BoardCell]) -> Table[RemedyRow]:
     """The duration of an epoch on one data set, by depth: without a remedy in milliseconds, with
     one as a multiple of that.
     """
-    costs = relative_costs(cells)
 
     def show(cell: BoardCell) -> Field:
-        cost = costs.get(cell.key)
-        return Field(f"{1000 * (cell.seconds or 0):.1f} ms" if cost is None else f"{cost:.1f} ×")
+        if cell.key.remedy == "none":
+            return Field(f"{1000 * (cell.seconds or 0):.1f} ms")
+        if cell.cost is None:
+            return Field("not measured", "missing")
+        return Field(f"{cell.cost:.1f} ×")
 
     return _by_depth(cells, "Time per epoch", show)
-
-
-def relative_costs(cells: Sequence[BoardCell]) -> dict[BoardKey, float]:
-    """The duration of an epoch over that without a remedy at the same depth, where both are known.
-
-    Args:
-        cells: cells with one data set and model
-    """
-    plain = {cell.key.depth: cell.seconds for cell in cells if cell.key.remedy == "none"}
-    return {
-        cell.key: cell.seconds / base
-        for cell in cells
-        if cell.key.remedy != "none" and cell.seconds and (base := plain.get(cell.key.depth))
-    }
 
 
 def _by_depth(

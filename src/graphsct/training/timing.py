@@ -30,9 +30,10 @@ from graphsct.engine.input_layer import Features
 from graphsct.engine.operators import Operators
 from graphsct.engine.program import OneThread
 from graphsct.training.autograd import Autograd
-from graphsct.training.backend import Backend, EngineBackend, MakeBackend
+from graphsct.training.backend import Backend, EngineBackend, MakeBackend, choose_backend
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import SplitData
+from graphsct.training.many import make_jobs
 from graphsct.training.peers import COMPILED, EXPERT, PYG, peer_epoch
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "PEERS",
     "Case",
     "alternate",
+    "epoch_of",
     "make_engine",
     "make_model",
     "measure",
@@ -122,6 +124,22 @@ def our_epoch(model: Any, data: Any, kind: MakeBackend = EngineBackend) -> Calla
 
 def _backend(model: Any, data: Any, kind: MakeBackend) -> Backend:
     return kind([model], [SplitData.of(data, 0, model=model)], [CONFIG])
+
+
+def epoch_of(
+    model: Any, data: Any, config: TrainConfig, split: int | None = None
+) -> Callable[[], Any]:
+    """A function that trains a model for one epoch and evaluates, by the backend of a run.
+
+    Args:
+        model: any model
+        data: as for :func:`~graphsct.fit`
+        config: settings of training
+        split: number of the split
+    """
+    (job,) = make_jobs([model], data, [config], [split])
+    backend = choose_backend(job.model, job.data)([job.model], [job.data], [job.config])
+    return lambda: (backend.descend(), backend.validate())
 
 
 def _limit(case: Case, data: Any) -> Callable[[], Any]:
