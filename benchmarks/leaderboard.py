@@ -3,8 +3,8 @@
     python benchmarks/leaderboard.py results/remedies
 
 replaces the packed file of each data set and model in the folder; the others stay. It also draws
-docs/images/remedies.png, some remedies of GCN on Cora by depth. ``--costs`` first measures the costs
-that cells of earlier versions do not have, or those of all cells with ``--costs all``.
+docs/images/remedies.png, some remedies of GCN on Cora by depth. ``--costs missing`` first measures
+the costs that cells of earlier versions lack, ``--costs all`` those of all cells.
 """
 
 from __future__ import annotations
