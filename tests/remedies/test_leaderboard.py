@@ -41,7 +41,7 @@ def test_cells_are_run_written_and_not_run_again(data, tmp_path, monkeypatch):
 
 
 def test_costs_are_measured_in_turns_with_the_plain_model(data, monkeypatch):
-    def take(epochs, seconds, repeats):
+    def take(epochs, seconds, repeats, clock):
         assert len(epochs) == 2
         assert all(len(epoch()) == 2 for epoch in epochs)  # a step, and scores
         return [3.0, 2.0]

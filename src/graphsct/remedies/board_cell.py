@@ -129,7 +129,7 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
         backend: the backend that computed the epochs
         layers: measures of the model of the first seed at the epoch of the best validation metric,
             if it was inspected
-        cost: duration of an epoch over that without the remedy, measured in turns with it;
+        cost: processor time of an epoch over that without the remedy, measured in turns;
             ``None`` if there is no remedy, or nothing was measured
         failure: why there are no runs, if the weights diverged
         command: command that runs the cell again

@@ -141,7 +141,7 @@ def _depth(own: Sequence[Board]) -> BoardFinding:
         answer = _list(everywhere) if everywhere else "Nothing to the greatest depth on all data"
     rule = (
         f"Remedies of {DEEP} or more layers that lose at most {NEAR:g} points against their own "
-        "best depth. In brackets: the time of an epoch over that without a remedy."
+        "best depth. In brackets: the cost of an epoch over that of one without a remedy."
     )
     return BoardFinding("What survives depth, and at what cost?", answer, rule, tuple(lines))
 
@@ -271,8 +271,8 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
             )
     answer = f"{median(everything):.1f} × the time, on median" if everything else "Not measured"
     rule = (
-        "Time of an epoch over that without a remedy, at the same depth, as the median of epochs "
-        "in turns."
+        "Processor time of an epoch over that without a remedy, at the same depth: medians of "
+        "epochs in turns."
     )
     return BoardFinding("What does a remedy cost?", answer, rule, tuple(lines))
 

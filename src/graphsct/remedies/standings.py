@@ -151,8 +151,8 @@ def score_table(cells: Sequence[BoardCell], select: str) -> Table[RemedyRow]:
 
 
 def cost_table(cells: Sequence[BoardCell]) -> Table[RemedyRow]:
-    """The duration of an epoch on one data set, by depth: without a remedy in milliseconds, with
-    one as a multiple of that.
+    """The cost of an epoch on one data set, by depth: its duration without a remedy in
+    milliseconds, and the processor time with one as a multiple of that without.
     """
 
     def show(cell: BoardCell) -> Field:

@@ -194,16 +194,21 @@ def _limit(case: Case, data: Any) -> Callable[[], Any]:
     return epoch
 
 
-def alternate(jobs: Sequence[Callable[[], Any]], seconds: float, repeats: int) -> list[float]:
+def alternate(
+    jobs: Sequence[Callable[[], Any]],
+    seconds: float,
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
     """Median seconds of each job, in turns after two warm-ups, until time or repeats run out."""
     times: list[list[float]] = [[] for _ in jobs]
     started = time.perf_counter()
     for turn in range(repeats + 2):
         for job, collected in zip(jobs, times, strict=True):
-            start = time.perf_counter()
+            start = clock()
             job()
             if turn > 1:
-                collected.append(time.perf_counter() - start)
+                collected.append(clock() - start)
         if turn > 3 and time.perf_counter() - started > seconds:
             break
     return [statistics.median(collected) for collected in times]
