@@ -45,6 +45,13 @@ def components():
     return data
 
 
+def shuffled():
+    """The same, with nodes in another order within each part, as those of a large graph."""
+    data = components()
+    data.graph.order = torch.randperm(120, generator=torch.Generator().manual_seed(2))
+    return data
+
+
 def make(data, settings, dtype):
     if settings["model"] == "egnn" and dtype == torch.float32:
         # The gradient of its penalty is 20 (W - W_start) / |W - W_start|: there one rounding of a
@@ -107,20 +114,20 @@ def check(found, dtype):
 
 
 @pytest.mark.parametrize(
-    ("world", "method", "dtype", "names"),
+    ("world", "method", "dtype", "names", "made"),
     [
-        (2, "contiguous", torch.float32, SOME),
-        (2, "contiguous", torch.float64, list(MODELS)),
-        (3, "metis", torch.float32, FEW),
-        (3, "metis", torch.float64, SOME),
-        (4, "contiguous", torch.float32, FEW),
-        (4, "contiguous", torch.float64, SOME),
+        (2, "contiguous", torch.float32, SOME, components),
+        (2, "contiguous", torch.float64, list(MODELS), shuffled),
+        (3, "metis", torch.float32, FEW, shuffled),
+        (3, "metis", torch.float64, SOME, components),
+        (4, "contiguous", torch.float32, FEW, components),
+        (4, "contiguous", torch.float64, SOME, shuffled),
     ],
 )
 def test_loss_and_gradients_are_those_of_one_process(
-    workers, tmp_path, world, method, dtype, names
+    workers, tmp_path, world, method, dtype, names, made
 ):
-    write_partition(components(), tmp_path, world, method=method)
+    write_partition(made(), tmp_path, world, method=method)
     for found in workers.run(world, by_many, tmp_path, dtype, names):
         check(found, dtype)
 

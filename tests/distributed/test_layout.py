@@ -69,7 +69,7 @@ def test_a_folder_without_a_header_is_none(data, tmp_path):
     ("change", "message"),
     [
         (lambda values: values.pop("nodes"), "damaged or was not written by graphsct"),
-        (lambda values: values.update(format=2), "has format 2, not 1"),
+        (lambda values: values.update(format=9), "has format 9, not 2"),
         (lambda values: values["parts"].append({}), "damaged or was not written by graphsct"),
         (
             lambda values: values["parts"][0].update(sha256=5),

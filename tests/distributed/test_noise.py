@@ -33,8 +33,11 @@ def draw_own(folder):
 
 
 @pytest.mark.parametrize("world", [1, 3])
-def test_rows_are_those_that_one_process_alone_would_draw(workers, tmp_path, world):
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_rows_are_those_that_one_process_alone_would_draw(workers, tmp_path, world, shuffled):
     data = words()
+    if shuffled:
+        data.graph.order = torch.randperm(90, generator=torch.Generator().manual_seed(2))
     write_partition(data, tmp_path, world, method="metis")
     alone = Masks(torch.Generator().manual_seed(5), data.train_mask)
     values, nodes, output = draw(alone, len(data.x.values()), 90)

@@ -28,6 +28,26 @@ def test_sparse_features_keep_their_places_in_the_whole(sparse, tmp_path):
             assert torch.equal(mine, values[place : starts[node + 1]])
 
 
+def test_nodes_stand_in_the_order_of_a_large_graph(sparse, tmp_path):
+    order = sparse.graph.order = torch.arange(40).flip(0)
+    layout = write_partition(sparse, tmp_path, 2)
+    parts = [layout.open(tmp_path, part)["nodes"] for part in range(2)]
+    assert all((nodes.diff() < 0).all() for nodes in parts)
+    assert torch.cat(parts).sort().values.equal(order.flip(0))
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_partitions_of_the_first_version_are_read(sparse, tmp_path, version):
+    layout = write_partition(sparse, tmp_path, 2)
+    header = tmp_path / "partition.json"
+    header.write_text(header.read_text().replace('"format": 2', f'"format": {version}'))
+    if version < 3:
+        assert Layout.read(tmp_path) == layout
+    else:
+        with pytest.raises(DataError, match="it has format 3, not 2"):
+            Layout.read(tmp_path)
+
+
 def test_training_nodes_are_numbered_through_all_parts(sparse, tmp_path):
     layout = write_partition(sparse, tmp_path, 2)
     numbers = []

@@ -22,7 +22,9 @@ from graphsct.records import Record
 
 __all__ = ["FORMAT", "HEADER", "Layout", "Piece", "checksum", "name_of"]
 
-FORMAT, HEADER = 1, "partition.json"
+#: The format that is written: since 2, the nodes of a part may stand in any order.
+FORMAT, HEADER = 2, "partition.json"
+_READ = (1, FORMAT)
 _WAY_OUT = "write it again with graphsct.distributed.write_partition(data, folder, parts)"
 
 
@@ -83,7 +85,7 @@ class Layout(Record, error=DataError):
             )
         try:
             values = parse_json(path.read_text(encoding="utf-8"))
-            if isinstance(values, dict) and values.get("format") != FORMAT:
+            if isinstance(values, dict) and values.get("format") not in _READ:
                 raise DataError(f"it has format {values.get('format')}, not {FORMAT}")
             return cls.from_dict(values)
         except ValueError as error:

@@ -26,12 +26,21 @@ class _Rows(NamedTuple):
     Args:
         places: positions of these rows in the whole mask, ascending; shape: ``(r,)``
         total: number of rows of the whole
-        own: their positions in this process, ``None`` for all; shape: ``(r,)``
+        own: their positions in this process, ``None`` for all in their order; shape: ``(r,)``
     """
 
     places: Tensor
     total: int
-    own: Tensor | None = None
+    own: Tensor | None
+
+    @classmethod
+    def of(cls, places: Tensor, total: int, own: Tensor | None = None) -> _Rows:
+        """Rows in any order."""
+        places, order = places.sort()
+        if own is not None:
+            return cls(places, total, own[order])
+        kept = order.equal(torch.arange(len(order)))
+        return cls(places, total, None if kept else order)
 
 
 class SharedMasks(Masks):
@@ -49,9 +58,9 @@ class SharedMasks(Masks):
         rows, nodes = train.nonzero()[:, 0], part.graph.nodes
         entries = nodes if part.entries is None else part.entries
         self._needed: dict[Kind, _Rows] = {
-            "values": _Rows(entries, part.layout.values or 0),
-            "nodes": _Rows(nodes, part.layout.nodes),
-            "output": _Rows(part.order[split][rows], part.layout.train[split], rows),
+            "values": _Rows.of(entries, part.layout.values or 0),
+            "nodes": _Rows.of(nodes, part.layout.nodes),
+            "output": _Rows.of(part.order[split][rows], part.layout.train[split], rows),
         }
 
     def draw(self, stream: Lanes, shape: torch.Size, rate: Rate, kind: Kind) -> Tensor:

@@ -45,8 +45,9 @@ def write_partition(
         data: data as for :func:`~graphsct.fit`
         folder: folder to write to
         parts: number of processes
-        method: ``contiguous`` keeps the order of nodes and balances edges; ``metis`` also cuts few
-            of them, and needs the extra of that name
+        method: ``contiguous`` divides nodes in their order and balances edges; ``metis`` also cuts
+            few of them, and needs the extra of that name. Within a part, the nodes of a large graph
+            stand in the order of :attr:`~graphsct.Graph.order`.
         force: replace an existing partition
     """
     place = Path(folder)
@@ -61,6 +62,7 @@ def write_partition(
             f"{problems[0].name} has {kind} to predict, but processes share classes only"
         )
     owners = divide(graph.adjacency, parts, method)
+    order = np.arange(graph.num_nodes) if graph.order is None else graph.order.numpy()
     crossing = _crossing(graph.adjacency.component.numpy(), owners)
     with held(place), _writing(place):
         _check_free(place, force)  # another process may have been faster
@@ -68,8 +70,8 @@ def write_partition(
         (place / HEADER).unlink(missing_ok=True)  # from here on the folder is not a partition
         pieces = []
         for part in range(parts):
-            nodes = np.flatnonzero(owners == part)
-            arrays = dict(_rows(graph.adjacency, owners, nodes, parts))
+            nodes = order[owners[order] == part]
+            arrays = dict(_rows(graph.adjacency, owners, order, part, parts))
             arrays |= _features(x, nodes)
             arrays |= _labels(y, [problem.split for problem in problems], nodes)
             arrays["crossing"] = crossing
@@ -124,25 +126,28 @@ def _crossing(component: Array, owners: Array) -> Array:
 
 
 def _rows(
-    adjacency: Adjacency, owners: Array, nodes: Array, parts: int
+    adjacency: Adjacency, owners: Array, order: Array, part: int, parts: int
 ) -> Iterator[tuple[str, Array]]:
     """Rows of the adjacency, with columns as positions in this part or in its halo.
 
-    The halo is sorted by owner and node, and so are the nodes sent to others. Edges have two
-    directions, so the two lists of a pair of processes agree.
+    Nodes stand in the graph's order, in each part, in the halo and among those sent to others,
+    whose owners come first. Edges have two directions, so the two lists of a pair of processes
+    agree.
     """
     starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
-    part = owners[nodes[0]]
+    rank = np.empty_like(order)  # of each node in the order
+    rank[order] = np.arange(len(order))
+    nodes = order[owners[order] == part]
     counts = np.diff(starts)[nodes]
     rows = np.repeat(np.arange(len(nodes)), counts)
     entries = np.repeat(starts[nodes] - np.cumsum(counts) + counts, counts) + np.arange(len(rows))
-    ends = columns[entries].astype(np.int64)
-    owner = owners[ends]
+    ends = columns[entries]
+    owner, ends = owners[ends], rank[ends]
     inner = owner == part
     halo, place = np.unique(owner[~inner] * len(owners) + ends[~inner], return_inverse=True)
     given = np.unique(owner[~inner] * len(owners) + rows[~inner])
     for name, kept, found in (
-        ("inner", inner, np.searchsorted(nodes, ends[inner])),
+        ("inner", inner, np.searchsorted(rank[nodes], ends[inner])),
         ("outer", ~inner, place),
     ):
         total = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=len(nodes)))])
@@ -154,7 +159,7 @@ def _rows(
     degree, component = adjacency.degree.numpy(), adjacency.component.numpy()
     yield "nodes", nodes
     yield "degree", degree[nodes]
-    yield "halo_degree", degree[halo % len(owners)]
+    yield "halo_degree", degree[order[halo % len(owners)]]
     yield "component", component[nodes]
     yield "volume", np.bincount(component, weights=degree)[component[nodes]]
     yield "send", given % len(owners)
