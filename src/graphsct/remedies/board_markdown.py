@@ -21,15 +21,15 @@ def markdown(cells: Sequence[BoardCell]) -> str:
 def _parts(cells: Sequence[BoardCell]) -> Iterator[str]:
     yield f"# {TITLE}"
     yield (
-        f"What people do against over-smoothing, all measured in the same way: {len(cells)} cells, "
-        "each one remedy on one data set at one depth. Scores are test scores, mean ± standard "
-        "deviation over the seeds. Everything on this page was computed from the cells that come "
-        "with graphsct."
+        "What people do against over-smoothing, all measured in the same way. There are "
+        f"{len(cells)} cells; each is one remedy on one data set at one depth. Scores are test "
+        "scores, mean ± standard deviation over the seeds. Everything on this page was computed "
+        "from the cells that come with graphsct."
     )
     yield "## Findings"
     yield from map(_finding, board_findings(cells))
     yield "## Rules"
-    yield "They were fixed before the first run, and are the same for every remedy."
+    yield "The rules were fixed before the first run, and are the same for every remedy."
     yield _bullets(rules(cells))
     yield best_table(cells).to_markdown()
     others = published_table(cells)

@@ -213,6 +213,10 @@ def _verdict(row: BestRow) -> Field:
     return Field("no difference shown", "level", "~")
 
 
+def _title(name: str | None) -> str:
+    return REMEDIES[name].title if name else ""
+
+
 def _differs(row: BestRow) -> str:
     return "" if row.p is None else "yes" if row.p < LEVEL else "no"
 
@@ -227,9 +231,9 @@ _BEST: tuple[Column[BestRow], ...] = (
     Column("data", "{data:s}", right=False),
     Column("model", "{model:s}", right=False),
     Column("layers", "{depth:d}"),
-    Column("best", "{best:s}", right=False),
+    Column("best", lambda row: _title(row.best), right=False),
     Column("test", "{score:s}"),
-    Column("second", "{second:s}", right=False),
+    Column("second", lambda row: _title(row.second), right=False),
     Column("test", "{second_score:s}"),
     Column("difference", _gain),
     Column("p (Holm)", "{p:.3f}"),
