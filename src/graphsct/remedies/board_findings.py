@@ -140,8 +140,8 @@ def _depth(own: Sequence[Board]) -> BoardFinding:
     if everywhere is not None:
         answer = _list(everywhere) if everywhere else "Nothing to the greatest depth on all data"
     rule = (
-        f"With {DEEP} or more layers, these remedies lose at most {NEAR:g} points against their own "
-        "best depth. In brackets: the time of an epoch, as a multiple of that without a remedy."
+        f"With {DEEP} or more layers, these remedies lose at most {NEAR:g} points against their "
+        "own best depth. In brackets: the time of an epoch, as a multiple of that without a remedy."
     )
     return BoardFinding("What survives depth, and at what cost?", answer, rule, tuple(lines))
 
