@@ -61,7 +61,7 @@ class PublishedScores:
 
     @property
     def both(self) -> dict[int, float]:
-        """Our mean less the published score, by depth."""
+        """Our mean minus the published score, by depth."""
         return {
             depth: self.cells[depth].mean - score
             for depth, score in self.scores.items()

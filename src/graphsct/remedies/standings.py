@@ -40,7 +40,7 @@ class BestRow:
         score: its test score
         second: name of the second best, ``None`` if it is the only one
         second_score: test score of the second
-        difference: best less second, of runs with the same seed
+        difference: best minus second, of runs with the same seed
         p: of the difference, adjusted for the number of rows
         not_run: names of remedies without a result
     """

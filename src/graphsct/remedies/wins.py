@@ -8,7 +8,7 @@ run, or that diverged, is no gain; while those that were not run can still decid
 open.
 
 There are two such experiments. *Tuned*: the 8 settings of :mod:`graphsct.remedies.budget`, of which
-validation chooses one. *Untuned*: the first of these settings, chosen by nobody.
+validation chooses one. *Untuned*: the first of these settings, without any choice.
 """
 
 from __future__ import annotations
