@@ -16,12 +16,12 @@ from graphsct.files import write_text
 from graphsct.plotting.style import BLACK, GREY, styled
 from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell
-from graphsct.remedies.board_markdown import markdown
+from graphsct.remedies.board_markdown import PICTURE, markdown
 from graphsct.remedies.packed import pack, read_packed
 from graphsct.training.significance import interval
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PICTURE = DOCS / "remedies.md", DOCS / "images/remedies.png"
+PAGE = DOCS / "remedies.md"
 #: The remedies in the picture, one or two of each family.
 DRAWN = (
     "none",
@@ -58,7 +58,7 @@ def draw(cells: Sequence[BoardCell]) -> None:
         axes.set_xticks(range(len(depths)), map(str, depths))
         axes.set(xlabel="layers", ylabel="test accuracy, %", title="GCN on Cora, ten seeds")
         figure.legend(loc="outside right upper")
-        figure.savefig(PICTURE, dpi=100)
+        figure.savefig(DOCS / PICTURE, dpi=100)
 
 
 def main() -> None:
@@ -67,9 +67,9 @@ def main() -> None:
     for path in pack(BoardCell.read_all(parser.parse_args().folder)):
         print(path, f"{path.stat().st_size / 1024:.0f} KB")
     cells = read_packed()
-    write_text(PAGE, markdown(cells))
-    print(PAGE, f"{len(cells)} cells")
     draw([cell for cell in cells if (cell.key.data, cell.key.model) == ("cora", "gcn")])
+    write_text(PAGE, markdown(cells, DOCS))
+    print(PAGE, f"{len(cells)} cells")
 
 
 if __name__ == "__main__":
