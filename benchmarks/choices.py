@@ -243,9 +243,9 @@ def table(out: Path) -> str:
 def _table(cells: dict[tuple[str, ...], dict[int, list[float]]]) -> str:
     """A column for each depth."""
     depths = sorted({depth for row in cells.values() for depth in row})
-    heads = ["model", "control", "variant", "init", "decay", "conv dropout", "features", "width"]
+    heads = ["model", "control", "variant", "init", "decay", "conv dropout", "features"]
     lines = [heads + [f"{depth} layers" for depth in depths]]
-    lines.append(["---"] * 4 + ["---:"] * 2 + ["---", "---:"] + ["---:"] * len(depths))
+    lines.append(["---"] * 4 + ["---:"] * 2 + ["---"] + ["---:"] * len(depths))
     for settings, row in sorted(cells.items()):
         lines.append([*settings, *(_cell(row.get(depth, [])) for depth in depths)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -255,12 +255,11 @@ def _settings(run: Run) -> tuple[str, ...]:
     return (
         run.model,
         run.control or "none",
-        run.variant,
+        run.variant if run.width == Run.width else f"{run.variant}, width {run.width}",
         run.init,
         f"{run.conv_decay:g}",
         f"{run.conv_dropout:g}",
         "rows sum to 1" if run.normalize else "raw",
-        str(run.width),
     )
 
 
