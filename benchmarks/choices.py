@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -231,19 +230,24 @@ def measure(
 
 
 def table(out: Path) -> str:
-    """Mean, standard deviation and number of test accuracies, a column a data set and depth."""
-    cells: dict[tuple[str, ...], dict[tuple[str, int], list[float]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    """Mean, standard deviation and number of test accuracies, a table for each data set."""
+    cells: dict[str, dict[tuple[str, ...], dict[int, list[float]]]] = {}
     for entry in _read(out):
         run = Run(**entry["run"])
-        cells[_settings(run)][run.dataset, run.layers].append(100 * entry["test"])
-    columns = sorted({column for row in cells.values() for column in row}, key=_place)
-    heads = ["model", "control", "variant", "init", "decay", "conv dropout", "features", "width"]
-    heads += [f"{dataset} {layers}" for dataset, layers in columns]
-    lines = [heads, ["---"] * len(heads)]
+        row = cells.setdefault(run.dataset, {}).setdefault(_settings(run), {})
+        row.setdefault(run.layers, []).append(100 * entry["test"])
+    names = [name for name in ("Cora", "CiteSeer", "PubMed") if name in cells]
+    return "\n\n".join(f"### {name}\n\n{_table(cells[name])}" for name in names)
+
+
+def _table(cells: dict[tuple[str, ...], dict[int, list[float]]]) -> str:
+    """A column for each depth."""
+    depths = sorted({depth for row in cells.values() for depth in row})
+    heads = ["model", "control", "variant", "init", "decay", "conv dropout", "features"]
+    lines = [heads + [f"{depth} layers" for depth in depths]]
+    lines.append(["---"] * 4 + ["---:"] * 2 + ["---"] + ["---:"] * len(depths))
     for settings, row in sorted(cells.items()):
-        lines.append([*settings, *(_cell(row.get(column, [])) for column in columns)])
+        lines.append([*settings, *(_cell(row.get(depth, [])) for depth in depths)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -251,17 +255,12 @@ def _settings(run: Run) -> tuple[str, ...]:
     return (
         run.model,
         run.control or "none",
-        run.variant,
+        run.variant if run.width == Run.width else f"{run.variant}, width {run.width}",
         run.init,
         f"{run.conv_decay:g}",
         f"{run.conv_dropout:g}",
         "rows sum to 1" if run.normalize else "raw",
-        str(run.width),
     )
-
-
-def _place(column: tuple[str, int]) -> tuple[int, int]:
-    return ("Cora", "CiteSeer", "PubMed").index(column[0]), column[1]
 
 
 def _cell(values: list[float]) -> str:

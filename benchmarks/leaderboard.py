@@ -20,13 +20,13 @@ from graphsct.files import write_text
 from graphsct.plotting.style import BLACK, GREY, styled
 from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell
-from graphsct.remedies.board_markdown import markdown
+from graphsct.remedies.board_markdown import PICTURE, markdown
 from graphsct.remedies.leaderboard import cost_of
 from graphsct.remedies.packed import pack, read_packed
 from graphsct.training.significance import interval
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PICTURE = DOCS / "remedies.md", DOCS / "images/remedies.png"
+PAGE = DOCS / "remedies.md"
 #: The remedies in the picture, one or two of each family.
 DRAWN = (
     "none",
@@ -63,7 +63,7 @@ def draw(cells: Sequence[BoardCell]) -> None:
         axes.set_xticks(range(len(depths)), map(str, depths))
         axes.set(xlabel="layers", ylabel="test accuracy, %", title="GCN on Cora, ten seeds")
         figure.legend(loc="outside right upper")
-        figure.savefig(PICTURE, dpi=100)
+        figure.savefig(DOCS / PICTURE, dpi=100)
 
 
 def add_costs(folder: Path, *, again: bool) -> None:
@@ -85,9 +85,9 @@ def main() -> None:
     for path in pack(BoardCell.read_all(settings.folder)):
         print(path, f"{path.stat().st_size / 1024:.0f} KB")
     cells = read_packed()
-    write_text(PAGE, markdown(cells))
-    print(PAGE, f"{len(cells)} cells")
     draw([cell for cell in cells if (cell.key.data, cell.key.model) == ("cora", "gcn")])
+    write_text(PAGE, markdown(cells, DOCS))
+    print(PAGE, f"{len(cells)} cells")
 
 
 if __name__ == "__main__":

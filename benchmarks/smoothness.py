@@ -148,7 +148,7 @@ def report(path: Path) -> None:
 def _tables(panels: list[Panel]) -> str:
     """A line for each data set and depth, twice; validation chooses the best and the worst t."""
     gains = [
-        "| data | homophily | layers | seeds | plain | best t | with it | gain | it |",
+        "| data | homophily | layers | seeds | plain | best t | with it | gain | effect |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     others = [

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
+from jinja2 import DictLoader
 from mkdocs.structure.files import File
 from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
@@ -18,6 +19,13 @@ from graphsct.errors import DataError
 
 #: The pages, and the data set without which a page is shown as it is written.
 _PAGES = {"tutorial.md": "demo", "howto/diagnose.md": "demo", "howto/reproduce.md": "cora"}
+#: What code prints is a block of its own class, which wraps.
+_TEMPLATE = """{% extends 'markdown/index.md.j2' %}
+{% block stream %}
+``` {.text .output}
+{{ output.text | trim('\\n') }}
+```
+{% endblock stream %}"""
 _PYTHON = re.compile(r"^```python\n(.*?)^```\n", flags=re.DOTALL | re.MULTILINE)
 _log = logging.getLogger("mkdocs.hooks.notebook")
 _bodies: dict[str, str] = {}
@@ -31,7 +39,10 @@ def on_files(files: Any, config: Any, **_: Any) -> Any:
         if _has(data):
             _run(notebook)
             keys = {"unique_key": page.stem}
-            _bodies[name], resources = MarkdownExporter().from_notebook_node(notebook, keys)
+            exporter = MarkdownExporter(
+                extra_loaders=[DictLoader({"page.md.j2": _TEMPLATE})], template_file="page.md.j2"
+            )
+            _bodies[name], resources = exporter.from_notebook_node(notebook, keys)
             for picture, content in resources["outputs"].items():
                 place = str(page.with_name(picture))
                 files.append(File.generated(config, place, content=content))
@@ -73,6 +84,7 @@ def _run(notebook: Any) -> None:
             notebook,
             kernel_name="python3",
             timeout=600,
+            coalesce_streams=True,  # what one cell prints is one block
             config=private,
             resources={"metadata": {"path": folder}},
         )

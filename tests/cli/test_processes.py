@@ -35,7 +35,7 @@ def test_a_folder_that_is_no_partition(tmp_path):
 def test_options_of_the_other_command(tmp_path):
     result = CliRunner().invoke(app, ["train", "--distributed", "--normalize"])
     assert result.exit_code == 1
-    assert "--normalize belongs to 'graphsct data partition'" in result.stderr
+    assert "give --normalize to 'graphsct data partition'" in result.stderr
     result = CliRunner().invoke(app, ["train", "--distributed", "--device", "cpu"])
     assert result.exit_code == 1
     assert "--device is not for --distributed: each process takes a GPU" in result.stderr

@@ -162,7 +162,7 @@ def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message
     ("text", "message"),
     [
         ("{", "is not valid JSON"),
-        ("[]", "has neither 'model' nor 'train'"),
+        ("[]", "has no settings: neither 'model' nor 'train'"),
         ('{"train": {"epoch": 3}}', "no setting 'epoch', did you mean 'epochs'"),
         ('{"train": {}, "normalize": 1}', "normalize is 1, expected true or false"),
         ('{"model": 2}', "c.json: model is 2, expected an object with settings"),

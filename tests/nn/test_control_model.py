@@ -118,7 +118,7 @@ def test_convolutions_of_ours_get_control_as_well(edges):
 
 
 def test_models_that_cannot_get_control():
-    with pytest.raises(ModelError, match="of one width, those of Net have 4, 5 channels"):
+    with pytest.raises(ModelError, match="of one width, but those of Net have 4, 5 channels"):
         control_convolutions(Net(widths=(4, 5)), "gated", num_outputs=2)
     control_convolutions(Net(widths=(4, 5)), "pooled", num_components=3)
     for model in (

@@ -204,7 +204,7 @@ def test_another_weight_is_another_run(name):
 
 @LOSSES
 def test_what_cannot_be_penalised_is_refused(name):
-    with pytest.raises(ModelError, match=f"{name} compares .* GCN has no two of them"):
+    with pytest.raises(ModelError, match=f"{name} compares .* GCN has fewer than two of them"):
         GCN(3, 8, 2, num_layers=1, **{name: 0.1})
     for weight in (-1.0, "much"):
         with pytest.raises(ModelError, match=f"{name} is {weight!r}, expected a number above 0"):

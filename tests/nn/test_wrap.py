@@ -61,7 +61,7 @@ def test_adds_a_term_in_the_eigenspace(made, kind):
 
 def test_appnp_needs_its_width():
     with pytest.raises(
-        ModelError, match="APPNP does not say how wide its output is: pass channels"
+        ModelError, match="the width of the output of APPNP is not known: pass channels"
     ):
         add_control(pyg.APPNP(K=3, alpha=0.1), num_components=3)
     conv = add_control(pyg.APPNP(K=3, alpha=0.1), channels=5, num_components=3)
@@ -137,7 +137,7 @@ def test_inside_pyg_sequential():
 def test_errors_teach():
     edge_index, _ = ZOO["many_components"].inputs()
     for message, call in {
-        "Linear.forward takes no edge_index but input": lambda: add_control(
+        "Linear.forward takes no edge_index, so .*; it takes input": lambda: add_control(
             torch.nn.Linear(3, 4), channels=4, num_components=1
         ),
         "no control 'poled', did you mean 'pooled'": lambda: add_control(

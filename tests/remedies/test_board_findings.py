@@ -103,7 +103,7 @@ def test_costs_are_relative_to_no_remedy():
         board_cell("residual", [0.5], 2, cost=3.0),
     ]
     found = by_question(slow)["What does a remedy cost?"]
-    assert found.answer == "2.5 × the time, on median"
+    assert found.answer == "2.5 × the time, in the median"
     assert found.lines == (
         "cora, gcn, 2 layers: 2.0 to 3.0 × (residual connections), median 2.5 ×",
     )

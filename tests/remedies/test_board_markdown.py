@@ -2,7 +2,7 @@ from pathlib import Path
 
 from board import board_cell
 
-from graphsct.remedies.board_markdown import markdown
+from graphsct.remedies.board_markdown import PICTURE, markdown
 from graphsct.remedies.packed import read_packed
 
 PAGE = Path(__file__).parents[2] / "docs/remedies.md"
@@ -31,6 +31,14 @@ def test_data_without_published_scores_have_no_table_of_them():
     assert "Published" not in markdown([board_cell("none", [0.5, 0.6], data="texas")])
 
 
+def test_a_picture_in_the_folder_of_the_page_is_shown(tmp_path):
+    cells = [board_cell("none", [0.5, 0.6])]
+    assert markdown(cells, tmp_path) == markdown(cells)
+    (tmp_path / PICTURE).parent.mkdir()
+    (tmp_path / PICTURE).touch()
+    assert f"]({PICTURE})" in markdown(cells, tmp_path)
+
+
 def test_the_page_of_the_documentation_is_up_to_date():
     """``graphsct remedies report --markdown docs/remedies.md`` writes it."""
-    assert PAGE.read_text(encoding="utf-8") == markdown(read_packed())
+    assert PAGE.read_text(encoding="utf-8") == markdown(read_packed(), PAGE.parent)

@@ -50,7 +50,7 @@ def test_widths_that_differ_are_refused_and_nothing_is_changed():
     model = torch.nn.Module()
     model.convs = torch.nn.ModuleList([pyg.SAGEConv(3, 8), pyg.SAGEConv(8, 6), pyg.SAGEConv(6, 2)])
     for name, message in (
-        ("residual", "no two hidden"),
+        ("residual", "no two successive hidden"),
         ("initial_residual", "have 8, 6 channels"),
     ):
         with pytest.raises(ModelError, match=message):

@@ -104,5 +104,5 @@ def test_the_number_of_outputs_comes_from_who_knows(data):
 
 
 def test_a_model_without_a_hidden_convolution_is_refused(data):
-    with pytest.raises(ModelError, match="Net has no hidden convolution to change"):
+    with pytest.raises(ModelError, match="Net has no hidden convolution that could be changed"):
         change_convolutions(Net(3), data, lambda conv, width: ChangedConv(conv))

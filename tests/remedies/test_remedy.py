@@ -63,7 +63,7 @@ def test_numbers_that_are_not_there_are_refused():
         lambda: make().configure(BASE, TrainConfig(), 3.0),
         lambda: make(change=lambda model, data, value: None).apply(GCN(2, 2, 2, 2), value=3.0),
     ):
-        with pytest.raises(ModelError, match=r"some has no number that could be 3\.0"):
+        with pytest.raises(ModelError, match=r"some has no number to choose, but value is 3\.0"):
             use()
 
 

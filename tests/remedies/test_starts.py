@@ -76,7 +76,7 @@ def test_the_warm_up_is_a_setting_of_training():
 
 
 def test_weights_that_cannot_start_so_are_named():
-    with pytest.raises(ModelError, match="GCN has no convolution with a square matrix"):
+    with pytest.raises(ModelError, match="GCN has no convolution whose weight is a square matrix"):
         REMEDIES["identity"].apply(pyg.GCN(3, 8, 2, 2))
-    with pytest.raises(ModelError, match="the start of EGNN is part of the model"):
+    with pytest.raises(ModelError, match="EGNN has first weights of its own"):
         REMEDIES["identity"].apply(EnergeticGNN(3, 8, 2, 2))

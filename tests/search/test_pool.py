@@ -52,6 +52,6 @@ def test_workers_that_are_killed_too_often_end_it(plan, monkeypatch):
             child.kill()
 
     others = set(multiprocessing.active_children())
-    with pytest.raises(TrainingError, match=r"1 workers ended by accident.*fewer than workers=1"):
+    with pytest.raises(TrainingError, match=r"1 workers ended unexpectedly.*fewer than workers=1"):
         endless = replace(plan, trials=10**6)
         pool.run_pool(endless, BlindData.of(demo()), 1, lambda: False, kill)

@@ -132,7 +132,7 @@ def test_a_trial_that_diverged_is_the_worst_and_never_the_best(select, worst):
     study = make(select=select)
     study.diverged(one(study), 1.0)
     assert study.best_score() is None
-    with pytest.raises(TrainingError, match="no trial has come to its end"):
+    with pytest.raises(TrainingError, match="no trial has finished"):
         study.best()
     for _ in range(11):
         study.done(one(study), score(0.0, 5.0))

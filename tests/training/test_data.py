@@ -49,7 +49,7 @@ def test_labels_outside_the_classes_are_refused(data):
         y[node] = 3
 
     model = GCN(16, 8, 3, 2)
-    with pytest.raises(DataError, match=f"node {node} has the label 3.*classes 0 .. 2.*=4"):
+    with pytest.raises(DataError, match=f"label 3 of node {node} .*classes 0 .. 2.*=4"):
         fit(model, edit(data, "y", put), TrainConfig(epochs=1))
 
 
@@ -84,7 +84,7 @@ def test_features_that_are_not_finite_are_named(data, value, sparse):
         ("x", torch.ones(300, 16, dtype=torch.long), "features x are torch.int64"),
         ("x", torch.tensor(1.0), r"features x are torch.float32 \(\), expected"),
         ("x", torch.ones(300, 16, device="meta"), "features x are on 'meta'"),
-        ("x", torch.ones(299, 16), "features of 299 nodes, labels of 300"),
+        ("x", torch.ones(299, 16), "features of 299 nodes, but labels of 300"),
         ("y", None, r"y is NoneType, expected a tensor of shape \(n,\)"),
         ("y", torch.full((300,), torch.inf), "infinite"),
         ("train_mask", torch.tensor([1, 2]), "the train mask is torch.int64"),
@@ -110,7 +110,7 @@ def test_splits_by_number_and_by_mask(data):
     data.splits = [*data.splits, other]
     assert SplitData.of(data, 1).split is other
     assert SplitData.of(data, other).split == other
-    with pytest.raises(DataError, match="has 2 splits; 2 is not among them"):
+    with pytest.raises(DataError, match="has 2 splits; split 2 is not among them"):
         SplitData.of(data, 2)
     data.splits = [data.splits[0], other._replace(test=torch.zeros_like(other.test))]
     with pytest.raises(DataError, match=r"split 1 of demo .*no node is in test"):
@@ -124,7 +124,7 @@ def test_masks_with_a_column_for_each_split(data):
     data.splits = None
     problem = SplitData.of(data, 1)
     assert torch.equal(problem.split.train, data.train_mask[:, 1])
-    with pytest.raises(DataError, match="has 2 numbered splits; 5 is not among them"):
+    with pytest.raises(DataError, match="has 2 numbered splits; split 5 is not among them"):
         SplitData.of(data, 5)
 
 

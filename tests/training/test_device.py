@@ -36,7 +36,9 @@ def test_a_device_is_found_by_its_name():
 
 @pytest.mark.parametrize("name", ["cdua", "meta", "cuda:99", 3.5])
 def test_one_that_is_not_there_is_refused_with_those_that_are(name):
-    with pytest.raises(TrainingError, match=rf"device is '{name}', .* there is .*cpu, and device="):
+    with pytest.raises(
+        TrainingError, match=rf"device is '{name}', .* devices here are .*cpu, and device="
+    ):
         find_device(name)
 
 

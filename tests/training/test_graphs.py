@@ -148,7 +148,7 @@ def test_models_of_nodes_are_told_to_pool(graphs):
 
 
 def test_too_few_outputs_name_the_graph(graphs):
-    with pytest.raises(DataError, match="graphs: graph 1 has the label 1, but the model"):
+    with pytest.raises(DataError, match=r"graphs: the label 1 of graph 1 is not among"):
         fit(nn.GCN(2, 4, 1, 2, readout="mean"), graphs)
 
 

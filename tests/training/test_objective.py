@@ -40,7 +40,12 @@ def test_one_number_may_have_either_shape():
     [
         (torch.tensor([0, 1, 1]), None, ModelError, r"returned NoneType, .* \(3, classes\)"),
         (torch.tensor([0, 1, 1]), torch.zeros(3), ModelError, r"returned \(3,\), expected"),
-        (torch.tensor([0, 1, 5]), torch.zeros(3, 2), DataError, "node 2 has the label 5, but"),
+        (
+            torch.tensor([0, 1, 5]),
+            torch.zeros(3, 2),
+            DataError,
+            "the label 5 of node 2 is not among",
+        ),
         (torch.tensor([0.0, 1.5, 5]), torch.zeros(3), ModelError, r"scores of shape \(3, 1\)"),
         (
             torch.tensor([0.0, 1.5, 5]),

@@ -26,7 +26,7 @@ def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
 
     for name in ("normalize", "root"):
         if ctx.params[name]:
-            raise TrainingError(f"--{name} belongs to 'graphsct data partition', which reads data")
+            raise TrainingError(f"give --{name} to 'graphsct data partition', which reads the data")
     if ctx.params["device"] is not None:
         raise TrainingError(
             "--device is not for --distributed: each process takes a GPU of its own if there are "

@@ -227,6 +227,6 @@ def report(
     cells = read_packed() if folder is None else BoardCell.read_all(folder)
     written = [write_leaderboard(cells, out)]
     if markdown is not None:
-        write_text(markdown, board_markdown.markdown(cells))
+        write_text(markdown, board_markdown.markdown(cells, markdown.parent))
         written.append(markdown)
     print_files(written, as_json)

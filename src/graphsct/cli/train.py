@@ -264,7 +264,7 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
         except ValueError as error:
             raise TrainingError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(values, dict) or not {"model", "train"} & set(values):
-            raise TrainingError(f"{path} has neither 'model' nor 'train'")
+            raise TrainingError(f"{path} has no settings: neither 'model' nor 'train'")
     names = [{field.name for field in fields(kind)} for kind in (ModelConfig, TrainConfig)]
     model, train = (_section(values, key, path) for key in ("model", "train"))
     own = settings(given, names[0])

@@ -5,9 +5,11 @@ rows takes, for :math:`L` layers of width :math:`d` and the three passes of an e
 backward, validation),
 
 .. math::
-    \text{time} &= p_1 \, 3 L k d + p_2 \, n (3 f d + 4 L d^2 + 4 d c) + p_3 \, L n d
-                   + p_4 \, N r + p_5 \, 3 L h d + p_6 \, 3 L, \\
-    \text{memory} &= q_0 + q_1 k + q_2 \, n f + q_3 \, (L + 1) n d + q_4 \, h d
+    \text{time} = p_1 \, 3 L k d + p_2 \, n (3 f d + 4 L d^2 + 4 d c) + p_3 \, L n d
+                  + p_4 \, N r + p_5 \, 3 L h d + p_6 \, 3 L,
+
+.. math::
+    \text{memory} = q_0 + q_1 k + q_2 \, n f + q_3 \, (L + 1) n d + q_4 \, h d
 
 for products with :math:`\mathbf G`, dense products, passes over activations, the random numbers of
 dropout (:math:`r` for each of all :math:`N` nodes, drawn by every process), sent rows, and

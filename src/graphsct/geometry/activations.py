@@ -51,7 +51,7 @@ def negative_slope_of(activation: nn.Module) -> float | None:
 
 
 def slope_of(activation: nn.Module, z: Tensor) -> Tensor:
-    """The slope of an activation at each entry, at a kink that below it; of the shape of ``z``."""
+    """The slope of an activation at each entry; at a kink, the slope below it. Shape of ``z``."""
     below = negative_slope_of(activation)
     if below is not None:
         above = torch.gt(z, 0, out=torch.empty_like(z))

@@ -43,8 +43,8 @@ class Blueprint(Protocol):
         name: the name in settings and commands, such as ``gcn``
         title: the name in tables and figures, such as ``GCN``
         default_control: the control that suits the model best, by name
-        known_settings: good settings, which a search tries first; one that is left out has its
-            first choice
+        known_settings: good settings, which a search tries first; a setting that is left out has
+            the first of its choices
     """
 
     @property
@@ -98,7 +98,7 @@ class Blueprint(Protocol):
 
 
 class ForeignModel:
-    """What all blueprints have in common whose models are not ours."""
+    """The base of blueprints whose models are not ours."""
 
     default_control: ClassVar[str] = "gated"
     known_settings: ClassVar[tuple[Mapping[str, Any], ...]] = (

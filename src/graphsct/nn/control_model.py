@@ -33,7 +33,7 @@ def control_convolutions(
     r"""Give smoothness control to every hidden convolution of a model, in place.
 
     A convolution is a ``MessagePassing`` of PyTorch Geometric, or one of ours, that takes an
-    ``edge_index`` and says how wide its output is. The gated controls' initial features
+    ``edge_index`` and has ``out_channels``. The gated controls' initial features
     :math:`\mathbf H^0` are the output of the convolution that the model calls first, before its
     control; so they need convolutions of one width.
 
@@ -60,8 +60,8 @@ def control_convolutions(
     if not found:
         raise ModelError(
             f"{type(model).__name__} has no hidden convolution that could get control={control!r}: "
-            "it takes a MessagePassing of PyTorch Geometric that is called with an edge_index and "
-            "says how wide its output is; wrap others with graphsct.nn.add_control"
+            "it needs a MessagePassing of PyTorch Geometric that takes an edge_index and has "
+            "out_channels; wrap others with graphsct.nn.add_control"
         )
     initial = None
     if pick(CONTROLS, control, "control").needs_initial:
@@ -115,7 +115,7 @@ def _shared_initial(
     widths = list(dict.fromkeys(found.values()))
     if len(widths) > 1:
         raise ModelError(
-            f"control {control!r} needs hidden convolutions of one width, those of "
+            f"control {control!r} needs hidden convolutions of one width, but those of "
             f"{type(model).__name__} have {', '.join(map(str, widths))} channels: make them equal, "
             "or use control='pooled'"
         )

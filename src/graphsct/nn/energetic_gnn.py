@@ -81,7 +81,7 @@ class EnergeticGNN(Model):
     @classmethod
     def search_space(cls, control: str | None) -> Space:
         """The bounds of the energy, the ``share`` of ``c_min`` that goes to the initial features,
-        the first offset of SReLU, the only activation without control and none for ``target``,
+        the first offset of SReLU (the only activation without control, and not for ``target``),
         whether dropout also acts before the output layer, and the decay of the offsets.
         """
         own, others = ("srelu",), ("relu", "leaky_relu")

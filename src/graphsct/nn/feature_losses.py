@@ -133,7 +133,7 @@ def add_feature_loss(
     if len(found) < 2:
         raise ModelError(
             f"{name} compares the last hidden convolution with the first, but "
-            f"{type(model).__name__} has no two of them; add layers"
+            f"{type(model).__name__} has fewer than two of them; add layers"
         )
     ends = found[0], found[-1]
     for conv in ends:

@@ -17,7 +17,7 @@ def find_convolutions(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module,
     """The convolutions in a model, in the order of its parts, with the widths of their outputs.
 
     A convolution is a ``MessagePassing`` of PyTorch Geometric, or one of ours, that takes an
-    ``edge_index`` and says how wide its output is.
+    ``edge_index`` and has an output of known width.
     """
     from torch_geometric.nn import MessagePassing  # takes a second
 

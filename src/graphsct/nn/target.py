@@ -72,7 +72,7 @@ class Target(torch.nn.Module):
         learned: learn :math:`t` for each channel, from ``target`` on: a sigmoid maps a weight to
             the interval that each component reaches whatever its features
         rescale: multiply by :math:`r`; by default where the activation allows it. ELU and SELU do
-            not, since a factor before them is no factor behind them.
+            not, since a factor on their input is not a factor on their output
         activation: the one that follows: ReLU, leaky ReLU, identity, ELU or SELU, by name or as a
             module; a :class:`~graphsct.nn.Model` puts its own here
     """

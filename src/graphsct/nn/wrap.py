@@ -48,8 +48,8 @@ class ControlledConv(torch.nn.Module):
         self._signature = inspect.signature(conv.forward)
         if "edge_index" not in self._signature.parameters:
             raise ModelError(
-                f"{type(conv).__name__}.forward takes no edge_index but "
-                f"{', '.join(self._signature.parameters)}: it is no convolution on one graph"
+                f"{type(conv).__name__}.forward takes no edge_index, so it is not a convolution on "
+                f"one graph; it takes {', '.join(self._signature.parameters)}"
             )
 
     def reset_parameters(self) -> None:
@@ -106,7 +106,7 @@ def add_control(
     Args:
         conv: such as ``GATConv``, ``SAGEConv``, ``GINConv``, ``APPNP`` or ``ChebConv``
         control: a kind of :class:`~graphsct.nn.SmoothnessControl`
-        channels: width of the convolution's output, if it does not say so itself
+        channels: width of the convolution's output, if the convolution has no ``out_channels``
         num_components: number of components of the graph, needed by ``pooled``
         theta: the gated controls' :math:`\theta`
         layer: number of the layer, from 1, for the gated controls
@@ -123,7 +123,7 @@ def add_control(
     width = output_channels(conv) if channels is None else channels
     if width is None:
         raise ModelError(
-            f"{type(conv).__name__} does not say how wide its output is: pass channels="
+            f"the width of the output of {type(conv).__name__} is not known: pass channels=..."
         )
     made = SmoothnessControl(
         width, control, num_components=num_components, theta=theta, layer=layer, **options

@@ -140,8 +140,8 @@ def _depth(own: Sequence[Board]) -> BoardFinding:
     if everywhere is not None:
         answer = _list(everywhere) if everywhere else "Nothing to the greatest depth on all data"
     rule = (
-        f"Remedies of {DEEP} or more layers that lose at most {NEAR:g} points against their own "
-        "best depth. In brackets: the cost of an epoch over that of one without a remedy."
+        f"With {DEEP} or more layers, these remedies lose at most {NEAR:g} points against their "
+        "own best depth. In brackets: the cost of an epoch, as a multiple of that without a remedy."
     )
     return BoardFinding("What survives depth, and at what cost?", answer, rule, tuple(lines))
 
@@ -190,7 +190,7 @@ def _gains(own: Sequence[Board]) -> BoardFinding:
     answer = ", ".join(
         f"{counts[d].count('better')} of {len(counts[d])} at {d} layers" for d in ends
     )
-    rule = f"Better than no remedy at the same depth, in points. {_TEST}"
+    rule = f"Gains over no remedy at the same depth, in points. {_TEST}"
     return BoardFinding(
         "What is better than no remedy?", answer or "Not tested", rule, tuple(lines)
     )
@@ -205,7 +205,7 @@ def _shallow_models(own: Sequence[Board]) -> BoardFinding:
         shown = _list(found, 6) if found else "none"
         lines.append(f"{_place(board[0].cell.key)}, {depth} layers: {shown}")
     answer = f"{worse} of {tested} do" if tested else "Not tested"
-    rule = f"Worse than no remedy in the shallowest model, in points. {_TEST}"
+    rule = f"Losses against no remedy in the shallowest model, in points. {_TEST}"
     return BoardFinding("What hurts a shallow model?", answer, rule, tuple(lines))
 
 
@@ -226,7 +226,7 @@ def _fewer_layers(own: Sequence[Board]) -> BoardFinding:
     if never:
         lines.append(f"Not shown to be better at any depth: {_list(never, len(never))}")
     answer = f"{len(winners)} of {len(names)} at some depth" if names else "Not tested"
-    rule = f"Better than “a shallower model”, which always has 2 or 4 layers. {_TEST}"
+    rule = f"The rival is “a shallower model”, which always has 2 or 4 layers. {_TEST}"
     return BoardFinding("What is better than fewer layers?", answer, rule, tuple(lines))
 
 
@@ -245,9 +245,9 @@ def _winner(cells: Board) -> BoardFinding:
         for each in found
     ]
     rule = (
-        f"Better than no control in two thirds of the deep cells: {_list(DATA, len(DATA))}; "
-        f"{' and '.join(MODELS)}; {_numbers(DEPTHS)} layers. Paired t-tests, {100 * LEVEL:g} %, "
-        "Holm's correction over all of them."
+        "A control wins if it is better than no control in two thirds of the deep cells. These are "
+        f"{_list(DATA, len(DATA))}; {' and '.join(MODELS)}; {_numbers(DEPTHS)} layers. Paired "
+        f"t-tests, {100 * LEVEL:g} %, Holm's correction over all of them."
     )
     return BoardFinding("Is there a control that wins?", answer, rule, tuple(lines))
 
@@ -269,10 +269,10 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
                 f"{_place(most)}, {depth} layers: {min(at.values()):.1f} to {at[most]:.1f} × "
                 f"({_title(most)}), median {median(at.values()):.1f} ×"
             )
-    answer = f"{median(everything):.1f} × the time, on median" if everything else "Not measured"
+    answer = f"{median(everything):.1f} × the time, in the median" if everything else "Not measured"
     rule = (
-        "Processor time of an epoch over that without a remedy, at the same depth: medians of "
-        "epochs in turns."
+        "The processor time of an epoch, as a multiple of that without a remedy at the same depth. "
+        "Both are medians of epochs in turns."
     )
     return BoardFinding("What does a remedy cost?", answer, rule, tuple(lines))
 
@@ -295,8 +295,8 @@ def _others(cells: Sequence[BoardCell]) -> list[BoardFinding]:
         lines.append("; ".join([f"{title}{unlike}: {holds} of {len(gaps)}", *shown]))
     holds, both = (sum(len(getattr(each, name)) for each in found) for name in ("holds", "both"))
     rule = (
-        f"A published score holds if our mean is within {NEAR:g} points of it. Ours have the rules "
-        "of this page, not the published settings."
+        f"A published score holds if our mean is within {NEAR:g} points of it. Our runs follow the "
+        "rules of this page, not the published settings."
     )
     question, answer = "Do published scores by depth hold?", f"{holds} of {both} do"
     return [BoardFinding(question, answer, rule, tuple(lines))]
@@ -313,5 +313,5 @@ def _missing(own: Sequence[Board]) -> BoardFinding:
             f"{_place(key)}, {_numbers(depths)} layers: {len(board)} cells run, {missing} not run, "
             f"{diverged} diverged"
         )
-    rule = "Remedies that fit the model, at the depths at which any was run."
+    rule = "Counted are all remedies that fit the model, at all depths at which any was run."
     return BoardFinding("What was not run?", f"{absent} cells", rule, tuple(lines))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.board_findings import BoardFinding, board_findings
@@ -10,26 +11,37 @@ from graphsct.remedies.board_page import TITLE, rules
 from graphsct.remedies.published import published_table
 from graphsct.remedies.standings import best_table, boards, cost_table, score_table
 
-__all__ = ["markdown"]
+__all__ = ["PICTURE", "markdown"]
+
+#: The picture of the documentation's page, which ``benchmarks/leaderboard.py`` draws.
+PICTURE = "images/remedies.png"
 
 
-def markdown(cells: Sequence[BoardCell]) -> str:
-    """Findings, rules, the tables, and how to run a cell again."""
-    return "\n\n".join(_parts(cells)) + "\n"
+def markdown(cells: Sequence[BoardCell], folder: Path | None = None) -> str:
+    """Findings, rules, the tables, and how to run a cell again.
+
+    Args:
+        cells: the cells
+        folder: folder of the page, which shows the picture in it if there is one
+    """
+    return "\n\n".join(_parts(cells, folder)) + "\n"
 
 
-def _parts(cells: Sequence[BoardCell]) -> Iterator[str]:
+def _parts(cells: Sequence[BoardCell], folder: Path | None) -> Iterator[str]:
     yield f"# {TITLE}"
     yield (
-        f"What people do against over-smoothing, all measured in the same way: {len(cells)} cells, "
-        "each one remedy on one data set at one depth. Scores are test scores, mean ± standard "
-        "deviation over the seeds. Everything on this page was computed from the cells that come "
-        "with graphsct."
+        "What people do against over-smoothing, all measured in the same way. There are "
+        f"{len(cells)} cells; each is one remedy on one data set at one depth. Scores are test "
+        "scores, mean ± standard deviation over the seeds. Everything on this page was computed "
+        "from the cells that come with graphsct."
     )
+    if folder is not None and (folder / PICTURE).is_file():
+        yield f"![Test accuracy of GCN on Cora by depth, with some of the remedies]({PICTURE})"
+        yield "*Some of the remedies. Lines are means over the seeds, with their 95 % intervals.*"
     yield "## Findings"
     yield from map(_finding, board_findings(cells))
     yield "## Rules"
-    yield "They were fixed before the first run, and are the same for every remedy."
+    yield "The rules were fixed before the first run, and are the same for every remedy."
     yield _bullets(rules(cells))
     yield best_table(cells).to_markdown()
     others = published_table(cells)

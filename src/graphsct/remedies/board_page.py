@@ -71,8 +71,8 @@ def rules(cells: Sequence[BoardCell]) -> list[str]:
         )
     )
     return [
-        f"Models have width {HIDDEN}, and features are as the data have them. Runs have at most "
-        f"{epochs} epochs and end {PATIENCE} epochs after the best one.",
+        f"Models have width {HIDDEN}, and features are not scaled. Runs have at most {epochs} "
+        f"epochs and end {PATIENCE} epochs after the best one.",
         f"Eight settings are tried, each once: learning rate {rates}, dropout {dropouts}, and the "
         f"two values of the remedy's own number. A remedy without one tries weight decay {decays}; "
         f"all others have {DECAYS[0]}.",

@@ -30,8 +30,8 @@ def _add_residual(model: torch.nn.Module, data: Any, value: Any) -> None:
         return
     if all(one != other for one, other in pairwise(hidden_widths(model, data))):
         raise ModelError(
-            f"no two hidden convolutions of {type(model).__name__} in a row have one width, so no "
-            "input can be added to an output"
+            f"{type(model).__name__} has no two successive hidden convolutions of equal width, so "
+            "no input can be added to an output"
         )
     change_convolutions(model, data, lambda conv, width: ResidualConv(conv))
 
@@ -44,8 +44,8 @@ def _add_initial(model: torch.nn.Module, data: Any, share: float) -> None:
     if len(set(widths)) > 1:
         raise ModelError(
             f"the hidden convolutions of {type(model).__name__} have "
-            f"{', '.join(map(str, widths))} channels, and all would get the first one's output; "
-            "make them equal"
+            f"{', '.join(map(str, widths))} channels, but all would get the output of the first; "
+            "make their widths equal"
         )
     change_convolutions(model, data, lambda conv, width: InitialConv(conv, share, initial))
     model.register_forward_pre_hook(initial.forget)

@@ -36,7 +36,7 @@ class ChangedConv(torch.nn.Module):
     """The base: a convolution that is called as before, and two places for a change.
 
     Args:
-        conv: any convolution whose first argument are the features
+        conv: any convolution whose first argument is the features
     """
 
     def __init__(self, conv: torch.nn.Module) -> None:
@@ -174,15 +174,14 @@ def _find(model: torch.nn.Module, num_outputs: int | None) -> dict[torch.nn.Modu
     found = hidden_convolutions(model, num_outputs)
     if not found:
         raise ModelError(
-            f"{type(model).__name__} has no hidden convolution to change: it takes a "
-            "MessagePassing of PyTorch Geometric that is called with an edge_index and says how "
-            "wide its output is"
+            f"{type(model).__name__} has no hidden convolution that could be changed; it needs a "
+            "MessagePassing of PyTorch Geometric that takes an edge_index and has out_channels"
         )
     return found
 
 
 def outputs_of(model: torch.nn.Module, data: Any) -> int | None:
-    """The number of outputs of a model, of its data, else its own, else of its convolutions.
+    """The number of outputs of a model: of its data, else of the model, else of its convolutions.
 
     A last convolution that is as wide as the one before is a hidden one.
     """

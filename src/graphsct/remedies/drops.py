@@ -35,8 +35,8 @@ class EdgeDropout:
         self._signature = inspect.signature(model.forward)
         if "edge_index" not in self._signature.parameters:
             raise ModelError(
-                f"{type(model).__name__} takes no edge_index of which edges could be left out, but "
-                f"{', '.join(self._signature.parameters)}"
+                f"{type(model).__name__} takes no edge_index, so no edges can be left out; it "
+                f"takes {', '.join(self._signature.parameters)}"
             )
 
     def __call__(self, model: torch.nn.Module, args: Any, kwargs: Any) -> Any:
@@ -84,7 +84,7 @@ def _drop_messages(model: torch.nn.Module, data: Any, rate: float) -> None:
         return
     convs = [conv for conv, _ in find_convolutions(model)]
     if not convs or not all(hasattr(conv, "register_message_forward_hook") for conv in convs):
-        raise ModelError(f"{type(model).__name__} has no convolution that shows its messages")
+        raise ModelError(f"{type(model).__name__} has no convolution whose messages can be changed")
     for conv in convs:
         hooked: Any = conv
         hooked.register_message_forward_hook(MessageDropout(rate))

@@ -105,7 +105,8 @@ def compare_remedies(
     unfit = [remedy.name for remedy in remedies if not fits(remedy, model)]
     if unfit:
         raise ExperimentError(
-            f"{', '.join(unfit)}: not for {model}, or the same as no remedy; leave it out"
+            f"{', '.join(unfit)} cannot be applied to {model}, or would change nothing there; "
+            "leave it out"
         )
     wanted = {
         BoardKey(name, model, depth, remedy.name): remedy for depth in depths for remedy in remedies

@@ -61,7 +61,7 @@ class PublishedScores:
 
     @property
     def both(self) -> dict[int, float]:
-        """Our mean less the published score, by depth."""
+        """Our mean minus the published score, by depth."""
         return {
             depth: self.cells[depth].mean - score
             for depth, score in self.scores.items()
@@ -126,7 +126,7 @@ def published_table(cells: Sequence[BoardCell]) -> Table[_Line]:
         *(Column(f"{depth} layers", partial(_field, depth=depth)) for depth in depths),
     )
     notes = (
-        "reproduced: whether others got the published scores",
+        "reproduced: whether others could reproduce the published scores",
         f"▲ ours is more than {NEAR:g} points above the published score, ▼ below, ~ neither",
         *_contents()["notes"],
     )

@@ -39,7 +39,7 @@ _OF_MODEL = {each.name for each in fields(ModelConfig)} - {"options"}
 
 @dataclass(frozen=True)
 class Number:
-    """The number of a remedy that is most worth choosing.
+    """The one number of a remedy of which the budget tries two values.
 
     Args:
         setting: the setting that it is, ``name`` or ``name.key`` for a setting with options
@@ -153,7 +153,7 @@ class Remedy:
             name, _, key = self.number.setting.partition(".")
             wanted[name] = {**wanted.get(name, {}), key: chosen} if key else chosen
         elif value is not None:
-            raise ModelError(f"{self.name} has no number that could be {value!r}")
+            raise ModelError(self._no_number(value))
         return wanted
 
     def apply(self, model: torch.nn.Module, data: Any = None, value: Any = None) -> torch.nn.Module:
@@ -188,9 +188,12 @@ class Remedy:
                 f"{type(model).__name__} does not show; write {self.line}"
             )
         if value is not None and self.number is None:
-            raise ModelError(f"{self.name} has no number that could be {value!r}")
+            raise ModelError(self._no_number(value))
         self.change(model, data, self.value if value is None else value)
         return model
+
+    def _no_number(self, value: Any) -> str:
+        return f"{self.name} has no number to choose, but value is {value!r}; leave value out"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

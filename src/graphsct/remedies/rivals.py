@@ -17,7 +17,7 @@ class Contest:
 
     Args:
         cell: cell of the remedy
-        difference: test scores of the remedy less the rival's, runs with the same seed paired
+        difference: test scores of the remedy minus the rival's, runs with the same seed paired
         p: of the difference, adjusted by Holm's method
     """
 

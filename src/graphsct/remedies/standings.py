@@ -39,7 +39,7 @@ class BestRow:
         score: its test score
         second: name of the second best, ``None`` if it is the only one
         second_score: test score of the second
-        difference: best less second, of runs with the same seed
+        difference: best minus second, of runs with the same seed
         p: of the difference, adjusted for the number of rows
         not_run: names of remedies without a result
     """
@@ -200,6 +200,10 @@ def _verdict(row: BestRow) -> Field:
     return Field("no difference shown", "level", "~")
 
 
+def _title(name: str | None) -> str:
+    return REMEDIES[name].title if name else ""
+
+
 def _differs(row: BestRow) -> str:
     return "" if row.p is None else "yes" if row.p < LEVEL else "no"
 
@@ -214,9 +218,9 @@ _BEST: tuple[Column[BestRow], ...] = (
     Column("data", "{data:s}", right=False),
     Column("model", "{model:s}", right=False),
     Column("layers", "{depth:d}"),
-    Column("best", "{best:s}", right=False),
+    Column("best", lambda row: _title(row.best), right=False),
     Column("test", "{score:s}"),
-    Column("second", "{second:s}", right=False),
+    Column("second", lambda row: _title(row.second), right=False),
     Column("test", "{second_score:s}"),
     Column("difference", _gain),
     Column("p (Holm)", "{p:.3f}"),

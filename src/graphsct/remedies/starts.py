@@ -29,7 +29,8 @@ def _start(model: torch.nn.Module, data: Any, gain: float | None, *, init: str) 
     if not weights:
         shape = "square matrix" if init == "identity" else "matrix"
         raise ModelError(
-            f"{type(model).__name__} has no convolution with a {shape} as its weight to start"
+            f"{type(model).__name__} has no convolution whose weight is a {shape}, so there is no "
+            "weight to start"
         )
     for weight in weights:
         initialize(weight, init, 1.0 if gain is None else gain)
@@ -40,7 +41,7 @@ def _convolutions(model: torch.nn.Module) -> list[torch.nn.Module]:
         return [conv for conv, _ in find_convolutions(model)]
     for conv in model.convs:
         if not hasattr(conv, "init"):
-            raise ModelError(f"the start of {model.title} is part of the model")
+            raise ModelError(f"{model.title} has first weights of its own, which no remedy changes")
     return list(model.convs)
 
 

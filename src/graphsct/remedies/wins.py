@@ -8,7 +8,7 @@ run, or that diverged, is no gain; while those that were not run can still decid
 open.
 
 There are two such experiments. *Tuned*: the 8 settings of :mod:`graphsct.remedies.budget`, of which
-validation chooses one. *Untuned*: the first of these settings, chosen by nobody.
+validation chooses one. *Untuned*: the first of these settings, without any choice.
 """
 
 from __future__ import annotations
@@ -165,9 +165,10 @@ def win_table(cells: Sequence[BoardCell], title: str) -> Table[ControlWins]:
         Column("verdict", _shown, right=False),
     )
     notes = (
-        "cells in which it is better than no control / no difference shown / worse / diverged: "
-        f"paired t-test of runs with the same seed, p below {LEVEL} after Holm's correction for "
-        f"all {sum(len(row.contests) for row in rows)} comparisons",
+        "the four counts are cells in which the control is better than none / no difference is "
+        "shown / the control is worse / it diverged",
+        f"better and worse: paired t-test of runs with the same seed, p below {LEVEL} after Holm's "
+        f"correction for all {sum(len(row.contests) for row in rows)} comparisons",
         f"a control wins if it is better in two thirds of its deep cells: {len(DATA)} data sets "
         f"({', '.join(DATA)}), GCN and GCNII, {', '.join(map(str, DEPTHS))} layers",
     )

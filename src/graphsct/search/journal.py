@@ -76,8 +76,8 @@ class Journal:
             raise
         except Exception as error:  # whatever reading a damaged entry may raise
             raise TrainingError(
-                f"{path}{self._damaged_line()} is damaged: {explain(error)}; put a copy of the "
-                "file in its place, or choose another folder: storage=..."
+                f"{path}{self._damaged_line()} is damaged: {explain(error)}; restore it "
+                "from a copy, or choose another folder: storage=..."
             ) from error
 
     def _damaged_line(self) -> str:

@@ -60,8 +60,8 @@ def search(
         seed: seed of the search, and of the first run of each trial; run i has this seed plus i
         runs: number of runs of each trial, whose mean is its score; by default 2 on a fixed split,
             else one for each split
-        data: your own data, with rows that already sum to one if the task says so; opened by the
-            name in the task if left out, as by :func:`~graphsct.datasets.open_data.open_data`
+        data: your own data, with rows that already sum to one if the task says so; if left out,
+            the data in the task are opened by :func:`~graphsct.datasets.open_data.open_data`
         storage: folder of the study, which several processes may share; an existing study is
             resumed. In memory if left out
         database: keep the study in a PostgreSQL database, ``postgresql://user@host/name``, under

@@ -69,7 +69,7 @@ def run_pool(
                 if accidents > _ACCIDENTS:
                     asked.set()
                     raise TrainingError(
-                        f"{accidents} workers ended by accident, the last one with exit code "
+                        f"{accidents} workers ended unexpectedly, the last one with exit code "
                         f"{process.exitcode}. Their results are kept: run the search again to "
                         f"resume it, with fewer than workers={workers} if memory is short"
                     )

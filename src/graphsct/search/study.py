@@ -243,7 +243,7 @@ class Study:
         done, finals = self._scored(), self.finals()
         done = [trial for trial in done if trial.number in finals] or done
         if not done:
-            raise TrainingError("no trial has come to its end; allow more trials or more time")
+            raise TrainingError("no trial has finished; allow more trials or more time")
         return min(done, key=lambda t: (finals.get(t.number) or _outcome(t)).rank(self.criterion))
 
     def score(self, trial: FrozenTrial) -> float:

@@ -34,12 +34,12 @@ class Task(Config):
             :func:`~graphsct.datasets.open_data.open_data`
         model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn`` or ``pyg:GAT``
         control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
-        depth: number of convolutions; if none, 2, 4, 8, 16 and 32 are tried
-        activation: name of the activation; if none, the model's choices are tried, which are
-            ``relu`` and ``leaky_relu`` for most models
+        depth: number of convolutions; ``None`` tries 2, 4, 8, 16 and 32
+        activation: name of the activation; ``None`` tries the model's choices, which are ``relu``
+            and ``leaky_relu`` for most models
         select: the criterion that selects the epoch of a run and scores a trial, ``val_score``,
             the metric of the validation nodes, or ``val_loss``
-        normalize: whether each row of features is made to sum to one; if none, both are tried
+        normalize: whether each row of features is made to sum to one; ``None`` tries both
         max_hidden: largest number of channels
         metric: a name in :data:`graphsct.training.METRICS`; defaults to that of the data
         options: options of the model's constructor that are fixed and not searched, by name

@@ -145,7 +145,7 @@ def _check_time_zone() -> None:
     except ValueError as error:
         raise TrainingError(
             f"the time zone is TZ={os.environ.get('TZ')!r}, in which Optuna cannot date trials: "
-            f"{error} Set another one, such as UTC"
+            f"{error} Set another time zone, such as UTC"
         ) from error
 
 

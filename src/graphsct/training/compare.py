@@ -83,7 +83,7 @@ class Comparison:
 
 
 def check_compare(model: ModelConfig, compare: bool) -> None:
-    """Refuse to compare a model without control with itself."""
+    """Refuse a comparison if the model has no control: it would be compared with itself."""
     if compare and model.control is None:
         raise TrainingError(
             "there is no control to compare with; use control='pooled' or control='gated'"

@@ -87,8 +87,8 @@ class TrainConfig(Config):
             is trained as a whole
         warm_up: number of epochs in which the learning rate grows linearly to its full value; see
             :meth:`rate`
-        least_epochs: first epochs, in which patience does not count yet; with a small learning rate
-            a deep network may not improve for as long
+        least_epochs: number of first epochs in which patience does not count yet; a deep network
+            with a small learning rate may not improve for a long time
         offset_weight_decay: weight decay of the offsets of ``srelu``
 
     Example:
@@ -185,8 +185,8 @@ class ModelConfig(Config):
         model: a name in :data:`graphsct.nn.MODELS`, such as ``gcn`` or ``pyg:GAT``
         control: a name in :data:`graphsct.nn.CONTROLS`, such as ``pooled``, or none
         depth: number of convolutions, 2 by default; a function of your own has its own default
-        hidden: number of channels, likewise 64
-        dropout: rate before the two linear layers, likewise 0.5
+        hidden: number of channels, 64 by default, with the same exception
+        dropout: rate before the two linear layers, 0.5 by default, with the same exception
         conv_dropout: rate before every convolution
         activation: a name in :data:`graphsct.nn.ACTIVATIONS`
         negative_slope: slope of ``leaky_relu``, 0.01 by default
@@ -195,7 +195,7 @@ class ModelConfig(Config):
         alpha: share of the initial features (``gcnii``), or of the first predictions (``appnp``)
         theta: decides beta in layer l, log(theta / l + 1)
         c_min: lower bound on the growth of the energy (``egnn``)
-        c_max: upper bound on it (``egnn``)
+        c_max: upper bound on the growth of the energy (``egnn``)
         beta: share of the initial features (``egnn``)
         offset: initial offsets of ``srelu`` (``egnn``)
         penalty_weight: weight of the distance between weights and their initial values (``egnn``)

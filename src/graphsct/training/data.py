@@ -166,7 +166,7 @@ class SplitData(TrainingData):
         x = read_features(data, name)
         y, masks, objective = read_split(data, split, metric, name)
         if len(x) != len(y):
-            raise DataError(f"{name}: there are features of {len(x)} nodes, labels of {len(y)}")
+            raise DataError(f"{name}: there are features of {len(x)} nodes, but labels of {len(y)}")
         found = cls(x, (), y, masks.train, masks.val, name, objective=objective, split=masks)
         if model is not None and not isinstance(model, Model):
             return found.given_to(model, data)
@@ -334,7 +334,8 @@ def _masks(data: Any, split: Any, name: str) -> Split:
         masks = Split(*split)
     elif isinstance(split, int) and getattr(data, "splits", None):
         if not 0 <= split < len(data.splits):
-            raise DataError(f"{name} has {len(data.splits)} splits; {split} is not among them")
+            count = len(data.splits)
+            raise DataError(f"{name} has {count} splits; split {split} is not among them")
         masks = data.splits[split]
     else:
         named: list[Any] = [getattr(data, f"{part}_mask", None) for part in _PARTS]
@@ -353,7 +354,7 @@ def _masks(data: Any, split: Any, name: str) -> Split:
 def _column(mask: Any, split: int, name: str) -> Tensor:
     count = mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 0
     if not 0 <= split < count:
-        raise DataError(f"{name} has {count} numbered splits; {split} is not among them")
+        raise DataError(f"{name} has {count} numbered splits; split {split} is not among them")
     column: Tensor = mask[:, split]
     return column
 

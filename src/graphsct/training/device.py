@@ -43,8 +43,8 @@ def find_device(device: Device) -> torch.device:
             return own
     shown = ", ".join(map(str, known))
     raise TrainingError(
-        f"device is {str(device)!r}, which is not available here; there is {shown}, and "
-        "device='auto' takes the first that can be used"
+        f"device is {str(device)!r}, which is not available here; the devices here are {shown}, "
+        "and device='auto' takes the first that can be used"
     )
 
 

@@ -35,10 +35,11 @@ def fit(
     """Train a model and leave it with the weights of its best epoch.
 
     On a CPU the same model, data, config and number of threads give the same result bit for bit,
-    and so do a run that was killed and its continuation. Ctrl-C ends a run after the current epoch
-    and keeps the best so far. ``Run.backend`` names the backend: the engine where it can record the
-    model, else autograd, with the same dropout masks and the same losses up to rounding. On any
-    other device than a CPU it is autograd, with dropout masks of that device.
+    and a run that was killed and continued gives the result of one that was not. Ctrl-C ends a run
+    after the current epoch and keeps the best weights so far. ``Run.backend`` names the backend:
+    the engine where it can record the model, else autograd, with the same dropout masks and the
+    same losses up to rounding. On any other device than a CPU it is autograd, with dropout masks of
+    that device.
 
     Args:
         model: a model of :mod:`graphsct.nn`, or any other that takes dense features and
@@ -54,8 +55,8 @@ def fit(
         folder: folder of the checkpoints, the history and the result; an existing run is continued,
             or only read if it is finished
         callbacks: functions that get every :class:`~graphsct.training.Epoch`. The model may keep
-            its first weights until the end of the run; it holds those of an epoch if the callback
-            has a method ``looks`` and ``looks(epoch)`` returns true
+            its first weights until the end of the run. It holds the weights of an epoch only for a
+            callback with a method ``looks`` for which ``looks(epoch)`` returns true
         progress: show the progress, if standard error is a terminal
         device: ``cuda``, ``cuda:1``, ``mps``, ``cpu`` or a :class:`torch.device`; ``auto`` is CUDA,
             else MPS if PyTorch can multiply sparse matrices there, else the CPU. The model is moved

@@ -64,13 +64,13 @@ def fit_many(
     results are those of :func:`~graphsct.fit` with the same config, up to rounding.
 
     Args:
-        models: each is left with the weights of its best epoch
+        models: the models; each is left with the weights of its best epoch
         data: as for :func:`~graphsct.fit`
         configs: one for each model, or one for all
         splits: one for each model, as for :func:`~graphsct.fit`; default to the data's masks
         folders: one for each model, as for :func:`~graphsct.fit`; an existing run is
             continued, or only read if it is finished
-        callbacks: some for each model, as for :func:`~graphsct.fit`
+        callbacks: a sequence for each model, as for :func:`~graphsct.fit`
         at_once: maximum number of runs in a batch; by default as many as fit into the processor's
             caches
         progress: shows the first unfinished run
@@ -145,7 +145,7 @@ def _check_batches(data: TrainingData, config: TrainConfig) -> None:
     if config.batch_size is not None and not isinstance(data, TrainingGraphs):
         raise TrainingError(
             f"batch_size={config.batch_size} is for lists of graphs, but {data.name} is one graph, "
-            "which is trained as a whole; leave it out"
+            "which is trained as a whole; leave batch_size out"
         )
 
 

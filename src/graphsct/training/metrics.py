@@ -24,7 +24,7 @@ class Metric:
         name: name in settings and commands, such as ``roc_auc``
         title: name in tables, such as ``ROC-AUC``
         kinds: the kinds of targets that it is defined for
-        compute: from the scores of a model and the targets, all of which are there; shapes:
+        compute: from the scores of a model and the targets, none of which is missing; shapes:
             ``(n, outputs), (n,) or (n, t) -> ()``
         percent: whether it is shown in percent
         larger: whether a larger value is better

@@ -92,8 +92,9 @@ class Objective:
         wrong = (used & (y >= scores.shape[1])).nonzero()
         if len(wrong):
             first = int(wrong[0])
+            more = f", nor are {len(wrong) - 1} others" if len(wrong) > 1 else ""
             raise DataError(
-                f"{name}: {of} {first} has the label {int(y[first])}, but the model has "
-                f"the classes 0 .. {scores.shape[1] - 1}, and so do {len(wrong) - 1} others; build "
-                f"it with out_channels={int(y.max()) + 1}, or mend the labels"
+                f"{name}: the label {int(y[first])} of {of} {first} is not among the model's "
+                f"classes 0 .. {scores.shape[1] - 1}{more}; build it with "
+                f"out_channels={int(y.max()) + 1}, or mend the labels"
             )

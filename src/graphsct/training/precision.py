@@ -22,11 +22,11 @@ def check_precision(name: str, x: torch.Tensor) -> torch.dtype:
     if name == "fp16" and x.device.type != "cuda":
         raise TrainingError(
             f"precision is 'fp16', which needs CUDA, but the run is on {x.device.type}; use "
-            "precision='bf16', or device='cuda' where there is one"
+            "precision='bf16', or device='cuda' on a machine that has CUDA"
         )
     if x.dtype != torch.float32:
         raise TrainingError(
-            f"precision is {name!r}, but the features are {x.dtype}, and only torch.float32 is "
-            "lowered; leave precision out, or cast them: data.x = data.x.float()"
+            f"precision is {name!r}, which lowers torch.float32, but the features are {x.dtype}; "
+            "leave precision out, or cast the features: data.x = data.x.float()"
         )
     return PRECISIONS[name]

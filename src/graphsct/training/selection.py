@@ -92,13 +92,13 @@ class Selection:
 
     By ``val_loss`` an epoch is better if its validation loss is smaller, or the same with a better
     score. By ``val_score`` it is better if its score is better, or the same with a smaller loss.
-    Among epochs that are equal in both, the first is selected. A run stops when its best epoch, by
-    both criteria, is ``patience`` epochs ago, or these first epochs are if they are later.
+    Among epochs that are equal in both, the first is selected. A run stops when the best epoch by
+    either criterion and the last of the ``least`` first epochs are all ``patience`` epochs ago.
 
     Args:
         select: ``val_loss`` or ``val_score``, one for all runs or one for each
         patience: number of epochs
-        least: first epochs, in which patience does not count yet
+        least: number of first epochs in which patience does not count yet
         shape: ``()`` for one run, ``(k,)`` for k runs
         larger: whether larger scores are better
 

@@ -25,7 +25,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of some runs less that of others.
+    """The mean of some runs minus that of others.
 
     Args:
         mean: the difference

@@ -84,9 +84,9 @@ def _undoing(rows: Sequence[TermRow]) -> ReportFinding:
     return ReportFinding(
         "Does the next layer undo the term?",
         f"In {sum(turn < 0 for turn in turns)} of {len(turns)} cells",
-        "In these cells the cosine is negative between the change that a term causes in the next "
-        "layer’s eigenspace coordinates and the term that is added there. Over all cells the "
-        f"cosine is {_span(turns, '+.2f')}.",
+        "In these cells the term of a layer changes the next layer’s eigenspace coordinates in one "
+        "direction, and the next layer’s own term points against it: their cosine is negative. "
+        f"Over all cells the cosine is {_span(turns, '+.2f')}.",
     )
 
 
