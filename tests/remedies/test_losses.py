@@ -57,5 +57,7 @@ def test_penalised_features_collapse_less(data, name, kind):
 
 
 def test_a_model_with_one_hidden_convolution_is_refused(data):
-    with pytest.raises(ModelError, match=r"rank_loss compares the last hidden .* GAT has no two"):
+    with pytest.raises(
+        ModelError, match=r"rank_loss compares the last hidden .* GAT has fewer than two"
+    ):
         REMEDIES["rank_loss"].apply(pyg.GAT(16, 8, num_layers=2, out_channels=3), data)
