@@ -40,4 +40,4 @@ def test_table_and_choice():
     assert "geometric means, 1 threads" in result.stdout
     wrong = CliRunner().invoke(app, [*command, "--cases", "imdb"])
     assert wrong.exit_code == 1
-    assert "no case has ['imdb'] in its name" in wrong.output
+    assert "no case has 'imdb' in its name; choose from demo-gcn-L2-d8" in wrong.output

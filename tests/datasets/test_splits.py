@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -54,11 +56,18 @@ def test_what_cannot_be_drawn_is_named():
     for bad in (PerClass(train=0), PerClass(val=0)):
         with pytest.raises(DataError, match="less than one"):
             bad.draw(y)
-    for bad in (Fractions(0.8, 0.3), Fractions(0, 0.5), Fractions(0.5, -0.1)):
+    for bad in (
+        Fractions(0.8, 0.3),
+        Fractions(0, 0.5),
+        Fractions(0.5, -0.1),
+        Fractions(math.nan, 0.2),
+    ):
         with pytest.raises(DataError, match="add up to less than 1"):
             bad.draw(y)
     with pytest.raises(DataError, match="class 1 has no node"):
         Fractions().draw(torch.tensor([0, 2, 2]))
+    with pytest.raises(DataError, match="class 2 has no node"):
+        Fractions().draw(torch.tensor([0, 1, 2**62]))
 
 
 def mask(*nodes):
@@ -82,6 +91,9 @@ def test_broken_masks_are_named_with_the_node():
         with pytest.raises(DataError, match=message):
             check_split(split, y, every_class=True)
     assert check_split(Split(mask(0, 1), mask(2), mask(3)), y, every_class=False)
+    y[5] = 2**63 - 1
+    with pytest.raises(DataError, match="class 3 has no training node"):
+        check_split(good, y, every_class=True)
 
 
 NAN = torch.nan

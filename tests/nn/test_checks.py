@@ -5,7 +5,9 @@ import pytest
 from graphsct import ModelError
 from graphsct.nn.checks import (
     check_depth,
+    check_flag,
     check_number,
+    check_options,
     check_positive,
     check_rate,
     check_share,
@@ -40,3 +42,18 @@ def test_wrong_values_are_named(check):
     for wrong in (*WRONG[check], True, None, "3", math.nan, [1]):
         with pytest.raises(ModelError, match=r"it is .*, expected a .*number"):
             check(wrong, "it")
+
+
+def test_flags_are_not_guessed():
+    assert check_flag(True, "it") is True
+    for wrong in ("false", 0, None, [True]):
+        with pytest.raises(ModelError, match=r"it is .*, expected true or false"):
+            check_flag(wrong, "it")
+
+
+def test_options_have_names():
+    assert check_options(None, "them") == {}
+    assert check_options({"share": 0.2}, "them") == {"share": 0.2}
+    for wrong in ("share", ["share"], {1: 0.2}):
+        with pytest.raises(ModelError, match=r"them is .*, expected an object with the names"):
+            check_options(wrong, "them")

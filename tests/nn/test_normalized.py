@@ -150,8 +150,11 @@ def test_errors_teach():
         "'normalized' has no option 'bta', did you mean 'beta'": dict(bta=1),
         "beta is nan, expected a number that is finite": dict(beta=float("nan")),
         "mix is 'all', expected a number": dict(mix="all"),
+        "per_component is 'no', expected true or false": dict(per_component="no"),
     }.items():
         with pytest.raises(ModelError, match=message):
             SmoothnessControl(4, "normalized", **options)
     with pytest.raises(ModelError, match="control 'gated' has no option 'mix'"):
         GCN(3, 4, 2, num_layers=2, control="gated", control_options={"mix": 0.0})
+    with pytest.raises(ModelError, match="control_options is 'mix', expected an object"):
+        GCN(3, 4, 2, num_layers=2, control="normalized", control_options="mix")

@@ -173,6 +173,8 @@ def test_errors_teach():
         "target is 0.9999, expected a number above 0 and at most 0.999": dict(target=0.9999),
         "target is 0, expected": dict(target=0),
         "target is 'low', expected a number": dict(target="low"),
+        "learned is 'no', expected true or false": dict(learned="no"),
+        "rescale is 1, expected true or false": dict(rescale=1),
         "has no option 'taget', did you mean 'target'": dict(taget=0.5),
         r"rescale=True needs ReLU, leaky ReLU or the identity, not ELU": dict(
             rescale=True, activation="elu"

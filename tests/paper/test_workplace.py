@@ -3,10 +3,11 @@ from dataclasses import replace
 import pytest
 
 from graphsct.errors import ExperimentError
-from graphsct.paper.cell import CellSettings
-from graphsct.paper.workplace import alone, clear_runs, runs_folder
+from graphsct.paper.cell import CellSettings, Key
+from graphsct.paper.workplace import alone, clear_runs, each_cell, runs_folder
 from graphsct.training import ModelConfig, TrainConfig
 
+KEY = Key("texas", "gcn", None, None)
 SETTINGS = CellSettings(ModelConfig(), TrainConfig())
 
 
@@ -18,6 +19,22 @@ def test_one_process_at_a_time(tmp_path):
             pass
     with alone(tmp_path / "cell"):
         pass
+
+
+def test_results_that_have_no_place_are_not_worked_for(tmp_path):
+    (tmp_path / "file").touch()
+    made = []
+    with pytest.raises(OSError, match="file"):
+        list(each_cell([KEY], tmp_path / "file", tmp_path / "work", lambda *to: made.append(to)))
+    assert made == []
+
+
+def test_a_full_disk_is_no_reason_for_the_next_cell(tmp_path):
+    def fill(key, place):
+        raise OSError(28, "No space left on device", "cells/texas.json")
+
+    with pytest.raises(OSError, match="No space left"):
+        list(each_cell([KEY], tmp_path / "out", tmp_path / "work", fill))
 
 
 def test_runs_belong_to_their_settings_but_not_to_a_seed(tmp_path):

@@ -10,6 +10,7 @@ import typer
 from graphsct.cli import options
 from graphsct.cli.output import print_json, print_table
 from graphsct.errors import GraphsctError
+from graphsct.names import nearest
 
 if TYPE_CHECKING:
     from graphsct.pages.tables import Table
@@ -56,12 +57,11 @@ def bench(
     from graphsct.training.timing import CASES, GRAPHS, PEERS, measure, summarize
 
     options: dict[str, Any] = {"peers": (*PEERS, COMPILED)} if compiled else {}
-    chosen = [c for c in CASES if not cases or any(part in str(c) for part in cases)]
-    chosen = [case for case in chosen if case.data not in GRAPHS or is_here(case.data)]
+    here = [case for case in CASES if case.data not in GRAPHS or is_here(case.data)]
+    chosen = [case for case in here if not cases or any(part in str(case) for part in cases)]
     if not chosen:
-        raise GraphsctError(
-            f"no case has {cases} in its name; there are {', '.join(map(str, CASES))}"
-        )
+        wanted = " or ".join(map(repr, cases or ()))
+        raise GraphsctError(f"no case has {wanted} in its name{nearest(wanted, map(str, here))}")
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

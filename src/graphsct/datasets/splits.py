@@ -97,7 +97,7 @@ class Fractions:
 
     def draw(self, y: Tensor) -> Split:
         """Draw from the labelled nodes; shape of ``y``: ``(n,)`` or ``(n, t)``."""
-        if self.train <= 0 or self.val <= 0 or self.train + self.val >= 1:
+        if not (self.train > 0 and self.val > 0 and self.train + self.val < 1):
             raise DataError(f"{self}: fractions are positive and add up to less than 1")
         part = np.full(len(y), -1, dtype=np.int8)
         for nodes in _shuffled_groups(y, self.seed):
@@ -120,11 +120,10 @@ def _shuffled_groups(y: Tensor, seed: int) -> Sequence[Any]:
         return [order]
     labels = y.numpy()
     order = order[np.argsort(labels[order], kind="stable")]
-    counts = np.bincount(labels[order])
-    if not counts.all():
-        raise DataError(
-            f"class {int(np.flatnonzero(counts == 0)[0])} has no node; labels run from 0 to C-1"
-        )
+    classes, counts = np.unique(labels[order], return_counts=True)
+    gaps = np.flatnonzero(classes != np.arange(len(classes)))
+    if len(gaps):
+        raise DataError(f"class {gaps[0]} has no node; labels run from 0 to C-1")
     return np.split(order, np.cumsum(counts)[:-1])
 
 
@@ -170,11 +169,11 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
         if not bool(mask.any()):
             raise DataError(f"{where}: no node is in {name}")
     if every_class and kind_of(y) == "classes":
-        present = torch.bincount(y[split.train], minlength=int(y.max()) + 1)
-        absent = (present == 0).nonzero()
-        if len(absent):
+        present = sorted(set(y[split.train].tolist()))
+        absent = next((i for i, found in enumerate(present) if i != found), len(present))
+        if absent <= int(y.max()):
             raise DataError(
-                f"{where}: class {int(absent[0])} has no training node; put one of its nodes into "
-                "train, or set the labels of that class to -1"
+                f"{where}: class {absent} has no training node; put one of its nodes into train, "
+                "or set the labels of that class to -1"
             )
     return split

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from graphsct.errors import ModelError
 
 __all__ = [
     "check_depth",
+    "check_flag",
     "check_number",
+    "check_options",
     "check_positive",
     "check_rate",
     "check_share",
@@ -34,6 +37,15 @@ def check_number(value: Any, name: str) -> float:
     return _check(value, name, math.isfinite(_number(value)), "that is finite")
 
 
+def check_options(value: Any, name: str) -> dict[str, Any]:
+    """Return ``value`` as a dictionary if it maps names to values; ``None`` is an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ModelError(f"{name} is {value!r}, expected an object with the names of options")
+    return dict(value)
+
+
 def check_depth(value: Any, name: str) -> int:
     """Return ``value`` if it is a number of layers: at least one, at most 65536."""
     return check_size(value, name, _MOST_LAYERS)
@@ -52,6 +64,13 @@ def check_share(value: Any, name: str) -> float:
 def check_rate(value: Any, name: str) -> float:
     """Return ``value`` if it is a number from zero to less than one."""
     return _check(value, name, 0 <= _number(value) < 1, "in [0, 1)")
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return ``value`` if it is true or false."""
+    if not isinstance(value, bool):
+        raise ModelError(f"{name} is {value!r}, expected true or false")
+    return value
 
 
 def _number(value: Any) -> float:

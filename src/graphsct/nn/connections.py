@@ -12,7 +12,7 @@ from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.names import nearest
 from graphsct.nn.blueprint import call_constructor
-from graphsct.nn.checks import check_positive, check_share
+from graphsct.nn.checks import check_options, check_positive, check_share
 
 __all__ = [
     "CONNECTIONS",
@@ -119,14 +119,15 @@ def make_connections(
         num_layers: number of layers
         options: options of the connection, such as ``{"share": 0.2}``
     """
+    given = check_options(options, "residual_options")
     if isinstance(residual, str) and residual in CONNECTIONS:
         return [
-            call_constructor(CONNECTIONS[residual], residual, channels, layer, **(options or {}))
+            call_constructor(CONNECTIONS[residual], residual, channels, layer, **given)
             for layer in range(1, num_layers + 1)
         ]
     if not (isinstance(residual, bool) or residual == "linear"):
         known = nearest(residual, ["linear", *CONNECTIONS])
         raise ModelError(f"residual is {residual!r}, expected true, false or a name{known}")
-    if options:
-        raise ModelError(f"residual_options are {options}, but residual={residual!r} has none")
+    if given:
+        raise ModelError(f"residual_options are {given}, but residual={residual!r} has none")
     return []

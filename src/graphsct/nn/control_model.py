@@ -11,6 +11,7 @@ from graphsct.errors import ModelError
 from graphsct.graph.cache import graph_of
 from graphsct.names import pick
 from graphsct.nn.blueprint import num_outputs
+from graphsct.nn.checks import check_options
 from graphsct.nn.controls import CONTROLS
 from graphsct.nn.hidden_convolutions import hidden_convolutions, replace_parts
 from graphsct.nn.wrap import Initial, add_control
@@ -67,7 +68,7 @@ def control_convolutions(
     if pick(CONTROLS, control, "control").needs_initial:
         initial = _shared_initial(model, control, found)
     given: dict[str, Any] = dict(num_components=num_components, theta=theta, initial=initial)
-    given |= control_options or {}
+    given |= check_options(control_options, "control_options")
     controlled = {
         conv: add_control(conv, control, layer=layer, **given)
         for layer, conv in enumerate(found, 1)

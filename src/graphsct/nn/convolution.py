@@ -15,6 +15,7 @@ from torch import Tensor
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import as_graph
+from graphsct.nn.checks import check_options
 from graphsct.nn.controls import SmoothnessControl
 
 __all__ = ["Convolution", "LinearForm", "make_control"]
@@ -126,7 +127,7 @@ def make_control(
     """The control of a convolution by name, or none."""
     if kind is None:
         return None
-    given = options or {}
+    given = check_options(options, "control_options")
     return SmoothnessControl(
         channels, kind, num_components=num_components, theta=theta, layer=layer, **given
     )

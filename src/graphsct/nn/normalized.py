@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from graphsct.graph import Graph
-from graphsct.nn.checks import check_number
+from graphsct.nn.checks import check_flag, check_number
 
 __all__ = ["EPSILON", "Normalized", "unit_eigenvectors"]
 
@@ -64,7 +64,7 @@ class Normalized(torch.nn.Module):
         per_component: bool = False,
     ) -> None:
         super().__init__()
-        self.per_component = per_component
+        self.per_component = check_flag(per_component, "per_component")
         self._beta = check_number(beta, "beta")
         self._mix = None if mix is None else check_number(mix, "mix")
         self.gamma = torch.nn.Parameter(torch.empty(channels))

@@ -10,6 +10,7 @@ import torch
 
 from graphsct.names import pick
 from graphsct.nn.blueprint import call_constructor
+from graphsct.nn.checks import check_options
 from graphsct.nn.row_norms import ContraNorm, NodeNorm, PairNormSCS
 
 __all__ = ["NORMS", "OWN_NORMS", "make_norm"]
@@ -54,7 +55,7 @@ def make_norm(
     if isinstance(norm, torch.nn.Module):
         return copy.deepcopy(norm)
     name = _SNAKE.get(norm, norm)
-    given = {**_REQUIRED.get(name, {}), **(options or {})}
+    given = {**_REQUIRED.get(name, {}), **check_options(options, "norm_options")}
     if name in OWN_NORMS:
         return call_constructor(OWN_NORMS[name], name, **given)
     takes_channels = pick(NORMS | dict.fromkeys(OWN_NORMS, False), name, "norm")

@@ -14,7 +14,7 @@ from graphsct.errors import ModelError
 from graphsct.geometry.activations import negative_slope_of, resolve
 from graphsct.geometry.target_map import TargetMap
 from graphsct.graph import Graph
-from graphsct.nn.checks import check_share
+from graphsct.nn.checks import check_flag, check_share
 
 __all__ = ["LARGEST", "Target"]
 
@@ -94,8 +94,11 @@ class Target(torch.nn.Module):
         super().__init__()
         if not 0 < check_share(target, "target") <= LARGEST:
             raise ModelError(f"target is {target}, expected a number above 0 and at most {LARGEST}")
-        self.target, self._rescale = float(target), rescale
-        self.logit = torch.nn.Parameter(torch.empty(channels)) if learned else None
+        self.target = float(target)
+        self._rescale = None if rescale is None else check_flag(rescale, "rescale")
+        self.logit = (
+            torch.nn.Parameter(torch.empty(channels)) if check_flag(learned, "learned") else None
+        )
         self.before(resolve(activation))
         self.reset_parameters()
 

@@ -62,7 +62,7 @@ def replay_cells(
             replay.write(out)
         return replay
 
-    return each_cell(keys, work / Replay.subfolder, make)
+    return each_cell(keys, out, work / Replay.subfolder, make)
 
 
 def draw(key: Key, number: int) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def run_cells(
         clear_runs(place)
         return cell
 
-    return each_cell(keys, work, make)
+    return each_cell(keys, out, work, make)
 
 
 def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cell]) -> Cell | None:

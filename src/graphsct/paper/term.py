@@ -116,7 +116,7 @@ def measure_terms(
             clear_runs(place)
         return term
 
-    return each_cell(by_key, work / "terms", make)
+    return each_cell(by_key, out, work / "terms", make)
 
 
 def _measure(

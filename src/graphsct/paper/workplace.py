@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from filelock import FileLock, Timeout
 
 from graphsct.errors import ExperimentError, GraphsctError
-from graphsct.files import sweep
+from graphsct.files import make_folder, sweep
 from graphsct.paper.cell import CellSettings, Key, Stored
 from graphsct.training.checkpoint import RUN_FILES
 from graphsct.training.config import TrainConfig
@@ -41,7 +41,7 @@ class CellOutcome(Generic[S]):
 
 
 def each_cell(
-    keys: Iterable[Key], work: Path, make: Callable[[Key, Path], S]
+    keys: Iterable[Key], out: Path, work: Path, make: Callable[[Key, Path], S]
 ) -> Iterator[CellOutcome[S]]:
     """Make the results of cells one by one; one that fails does not stop the others.
 
@@ -49,15 +49,17 @@ def each_cell(
 
     Args:
         keys: keys of the cells
+        out: folder for the results, created before hours of work that it could not take
         work: folder for work in progress
         make: makes the results of a key in its folder, which no other process uses meanwhile
     """
+    make_folder(out)
     with interruptible() as asked:
         for key in keys:
             try:
                 with alone(work / key.name):
                     outcome = CellOutcome(key, make(key, work / key.name))
-            except (GraphsctError, OSError) as error:
+            except GraphsctError as error:
                 outcome = CellOutcome(key, reason=str(error))
             if asked():
                 raise KeyboardInterrupt
