@@ -101,6 +101,13 @@ def test_the_split_is_the_asked_one():
         ("num_classes is 0", dict(num_classes=0)),
         ("num_components is 101", dict(num_components=101)),
         ("degree_exponent is 2", dict(degree_exponent=2)),
+        ("num_features is 0, expected a whole number of at least 1", dict(num_features=0)),
+        ("num_features is 2.5", dict(num_features=2.5)),
+        ("num_components is 1.5", dict(num_components=1.5)),
+        ("num_edges is '300'", dict(num_edges="300")),
+        ("seed is -1, expected a whole number of at least 0", dict(seed=-1)),
+        ("homophily is nan, expected a finite number", dict(homophily=float("nan"))),
+        ("signal is 'strong'", dict(signal="strong")),
         ("asks for 3999 edges inside the classes.*only 2450", dict(num_edges=4000, homophily=1)),
     ],
 )

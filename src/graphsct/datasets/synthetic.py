@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,9 @@ def csbm(
         >>> data.graph
         Graph(num_nodes=100, num_edges=300, num_components=4)
     """
+    whole = dict(num_nodes=num_nodes, num_edges=num_edges, num_classes=num_classes)
+    whole |= dict(num_features=num_features, num_components=num_components, seed=seed)
+    _check_kinds(whole, dict(homophily=homophily, signal=signal))
     _check(num_nodes, num_edges, num_classes, homophily, num_components, degree_exponent)
     rng = np.random.default_rng(seed)
     nodes = _Blocks.draw(rng, num_nodes, num_classes, num_components, degree_exponent)
@@ -298,6 +303,17 @@ def _keys(u: Any, v: Any, n: int) -> Any:
 def _pairs(bounds: Any) -> int:
     """Number of pairs inside the groups: each place has ``size - 1`` partners."""
     return int((bounds[1] - bounds[0] - 1).sum()) // 2
+
+
+def _check_kinds(whole: dict[str, Any], real: dict[str, Any]) -> None:
+    """Refuse what is no number of its kind, by its name."""
+    for name, value in whole.items():
+        least = int(name not in ("num_edges", "seed"))
+        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+            raise DataError(f"{name} is {value!r}, expected a whole number of at least {least}")
+    for name, value in real.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+            raise DataError(f"{name} is {value!r}, expected a finite number")
 
 
 def _check(
