@@ -137,7 +137,11 @@ def _entries(path):
 
 
 def _timeless(value):
-    """A JSON value without durations."""
+    """A JSON value without durations, and without the cost of a remedy, a ratio of two."""
     if isinstance(value, dict):
-        return {key: _timeless(each) for key, each in value.items() if "seconds" not in key}
+        return {
+            key: _timeless(each)
+            for key, each in value.items()
+            if "seconds" not in key and key != "cost"
+        }
     return [_timeless(each) for each in value] if isinstance(value, list) else value
