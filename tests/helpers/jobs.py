@@ -90,7 +90,9 @@ def check_end(command, place, expected):
     if "study/trials.jsonl" in found:
         ours, theirs = scores(place), scores(expected)
         assert ours.keys() & theirs.keys()
-        assert all(ours[key] == theirs[key] for key in ours.keys() & theirs.keys())
+        for key in ours.keys() & theirs.keys():
+            # How many trials are stacked depends on the moment, and their rounding on how many.
+            assert ours[key] == pytest.approx(theirs[key], rel=1e-5), key
 
 
 def contents(place):
