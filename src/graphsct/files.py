@@ -15,6 +15,7 @@ from typing import Any
 __all__ = [
     "leftovers",
     "make_folder",
+    "make_place",
     "parse_json",
     "replacing",
     "sweep",
@@ -36,9 +37,7 @@ def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
         path: the file
         flush: wait until it is on the disk, where it survives a power cut
     """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder; name a file in it", str(path))
-    make_folder(path.parent)
+    make_place(path)
     try:
         handle, name = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix
@@ -63,6 +62,13 @@ def replacing(path: Path, *, flush: bool = True) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_place(path: Path) -> None:
+    """Create the folder of a file, or raise an error before the work that the file is for."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; name a file in it", str(path))
+    make_folder(path.parent)
 
 
 def make_folder(folder: Path) -> None:

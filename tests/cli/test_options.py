@@ -215,3 +215,18 @@ finally:
 def test_brackets_in_examples_are_shown():
     shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["data", "partition", "--help"]).stdout
     assert "(graphsct[metis]):" in shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "--seeds", 2**64),
+        ("train", "--threads", 100_000),
+        ("search", "--trials", 2**64),
+        ("search", "--workers", 100_000),
+    ],
+)
+def test_numbers_that_no_machine_can_serve_are_wrong_usage(arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 2
+    assert "less than or equal to" in result.stderr

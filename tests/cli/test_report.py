@@ -45,3 +45,21 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path):
     assert result.exit_code == 1
     assert result.stderr.startswith(f"graphsct: there is no folder {tmp_path / 'no'}; ")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--out", "--markdown", "--figures"])
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch, option):
+    def draw(*_):
+        raise AssertionError("it has begun to draw")
+
+    monkeypatch.setattr("graphsct.paper.report.find_drawings", draw)
+    monkeypatch.setattr("graphsct.paper.report.build", draw)
+    (tmp_path / "file").touch()
+    options = {"--out": tmp_path / "page.html", "--figures": tmp_path / "figures"}
+    options[option] = tmp_path / "file" / "place"
+    result = run("report", *(word for pair in options.items() for word in pair))
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"graphsct: {tmp_path / 'file'}")
+    assert result.stderr.count("\n") == 1
+    folder = run("report", "--out", tmp_path, "--figures", tmp_path / "figures")
+    assert "is a folder; name a file in it" in folder.stderr

@@ -101,6 +101,7 @@ def test_ctrl_c_says_how_to_go_on(out, monkeypatch):
         (("--epochs", 0), "epochs is 0, expected at least 1"),
         (("--device", "cdua"), "device is 'cdua', which is not available here"),
         (("--patience", 0), "patience is 0, expected at least 1"),
+        (("--seconds", "nan"), "seconds is nan, expected a number of at least 0"),
     ],
 )
 def test_wrong_settings_are_one_line_and_leave_no_folder(out, arguments, message):

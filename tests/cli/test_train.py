@@ -144,6 +144,7 @@ def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
         (("--device", "cdua"), "cpu, and --device auto takes the first"),
         (("--precision", "bf8"), "there is no precision 'bf8'; choose from bf16, fp16"),
         (("--precision", "fp16", "--device", "cpu"), "use --precision bf16, or --device cuda"),
+        (("--option", "options=3"), "options is 3, expected an object with settings"),
         (("--compare",), "there is no control to compare with"),
         (("--config", "nowhere.json"), "nowhere.json: No such file"),
     ],

@@ -53,6 +53,9 @@ def test_parts_that_do_not_belong_together_are_refused(change, message):
 def test_homophily_counts_edges_between_labelled_nodes():
     assert edge_homophily(EDGES, Y) == pytest.approx(3 / 5)
     assert edge_homophily(EDGES, torch.tensor([0, 0, -1])) == 1
+    for edges in (EDGES - 1, EDGES + 1):
+        with pytest.raises(DataError, match=r"edge_index has ids from .*; ids run from 0 to 2"):
+            edge_homophily(edges, Y)
     facts = describe(build())
     assert (facts.nodes, facts.edges, facts.features, facts.classes) == (3, 2, 2, 2)
     assert (facts.components, facts.homophily) == (1, pytest.approx(3 / 5))

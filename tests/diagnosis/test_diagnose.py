@@ -219,3 +219,19 @@ def test_the_control_that_is_advised_for_a_list_fits_any_graph():
 def test_a_metric_for_other_targets_is_refused(data):
     with pytest.raises(TrainingError, match="r2 is not for classes"):
         diagnose(GCN(16, 8, 2, 3), data, metric="r2")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": 99}, r"split is 99, but the data have splits 0 \.\. 0"),
+        ({"reach": "no"}, "reach is 'no', expected true or false"),
+        ({"influence": 1}, "influence is 1, expected true or false"),
+        ({"layers": []}, r"layers is \[\], expected names; choose from .*convs"),
+        ({"layers": 3}, "layers is 3, expected names"),
+        ({"model": GCN}, "expected a torch.nn.Module; make one"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused(data, options, message):
+    with pytest.raises(graphsct.GraphsctError, match=message):
+        diagnose(**{"model": GCN(16, 8, 2, 3), "data": data, **options})

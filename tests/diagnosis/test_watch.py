@@ -211,3 +211,15 @@ def test_the_data_are_beside_the_model(data, tmp_path):
     watch = Watch(model, data, tmp_path, layers=["convs"], call=lambda model, data: None)
     assert watch.data.x.device.type == "meta"
     assert data.x.device.type == watch.graph.device.type == "cpu"
+
+
+@pytest.mark.parametrize("damage", ['{"epoch": 1', "[]", '{"a": 1}'])
+def test_damaged_diagnoses_of_an_earlier_process_are_named(data, make, tmp_path, damage):
+    (tmp_path / "layers.jsonl").write_text(damage + "\n")
+    model = make()
+    with (
+        watching(model, data, tmp_path) as watch,
+        pytest.raises(TrainingError, match=r"layers.jsonl is damaged"),
+    ):
+        fit(model, data, TrainConfig(epochs=2), callbacks=[watch])
+    assert (tmp_path / "layers.jsonl").read_text() == damage + "\n"

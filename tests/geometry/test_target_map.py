@@ -58,6 +58,30 @@ def test_it_may_write_over_its_input():
         assert own.equal(expected)
 
 
+@pytest.mark.parametrize("rescale", [False, True])
+@pytest.mark.parametrize("name", ["relu", "leaky_relu", "identity"])
+@pytest.mark.parametrize("exponent", [-120, -60, 50, 64, 120])
+def test_features_whose_squares_leave_float32_are_mapped_like_others(exponent, name, rescale):
+    graph = ZOO["many_components"].graph().float()
+    generator = torch.Generator().manual_seed(0)
+    z, gradient = torch.randn(2, graph.num_nodes, 3, generator=generator)
+    z[:, 1] = 0
+    target = torch.full((graph.num_components, 3), 0.8)
+    # The first component and the other ones have different sizes.
+    unit = torch.where(graph.component == 0, 2.0**exponent, 1.0).unsqueeze(1)
+    found, expected = mapped(z, graph, ACTIVATIONS[name], target, rescale=rescale)
+    of_z = torch.empty_like(z)
+    of_target = found.backward(expected, gradient, of_z, work(z))
+    own, out = mapped(z * unit, graph, ACTIVATIONS[name], target, rescale=rescale)
+    of_own = torch.empty_like(z)
+    of_own_target = own.backward(out, gradient, of_own, work(z))
+    assert not expected.equal(z)
+    assert_close(out / unit, expected)
+    assert_close(of_own, of_z)
+    of_target[0] *= 2.0**exponent
+    assert_close(of_own_target, of_target, rtol=1e-4, atol=0)
+
+
 def test_averages_are_weighted_by_degree(graph, dense):
     x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
     assert_close(graph.averaging @ x, dense.Q.square().t() @ x)

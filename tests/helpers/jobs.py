@@ -90,7 +90,9 @@ def check_end(command, place, expected):
     if "study/trials.jsonl" in found:
         ours, theirs = scores(place), scores(expected)
         assert ours.keys() & theirs.keys()
-        assert all(ours[key] == theirs[key] for key in ours.keys() & theirs.keys())
+        for key in ours.keys() & theirs.keys():
+            # How many trials are stacked depends on the moment, and their rounding on how many.
+            assert ours[key] == pytest.approx(theirs[key], rel=1e-5), key
 
 
 def contents(place):
@@ -137,7 +139,11 @@ def _entries(path):
 
 
 def _timeless(value):
-    """A JSON value without durations."""
+    """A JSON value without durations, and without the cost of a remedy, a ratio of two."""
     if isinstance(value, dict):
-        return {key: _timeless(each) for key, each in value.items() if "seconds" not in key}
+        return {
+            key: _timeless(each)
+            for key, each in value.items()
+            if "seconds" not in key and key != "cost"
+        }
     return [_timeless(each) for each in value] if isinstance(value, list) else value

@@ -365,6 +365,7 @@ def test_errors_teach(name):
     model = MODELS[name]
     graph = ZOO["many_components"].graph(torch.float32)
     for message, call in {
+        "3 is no class of models: register a subclass": lambda: register(3),
         "num_layers is 0": lambda: model(3, 4, 2, 0),
         "num_layers is 2.0": lambda: model(3, 4, 2, 2.0),
         "in_channels is -3": lambda: model(-3, 4, 2, 2),

@@ -188,6 +188,17 @@ def test_a_damaged_text_file_is_named_with_the_reason(data, tmp_path, name, chan
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kept", [0, 39])
+def test_a_history_without_some_epochs_is_named(data, tmp_path, kept):
+    fit(build(), data, CONFIG, folder=tmp_path)
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:kept]))
+    with pytest.raises(
+        TrainingError, match=rf"history.jsonl is damaged .*{kept} lines for a run of 40 epochs"
+    ):
+        fit(build(), data, CONFIG, folder=tmp_path)
+
+
 def test_a_missing_history_is_named(data, tmp_path):
     fit(build(), data, CONFIG, folder=tmp_path)
     (tmp_path / "history.jsonl").unlink()

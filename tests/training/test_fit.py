@@ -7,7 +7,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
 import graphsct
-from graphsct import ModelError, datasets
+from graphsct import GraphsctError, ModelError, datasets
 from graphsct.nn import GCN, EnergeticGNN
 from graphsct.nn.dropout import Masks
 from graphsct.training import ModelConfig, TrainConfig, fit
@@ -307,6 +307,20 @@ class Constant(torch.nn.Module):
 def test_a_model_with_nothing_to_train_is_refused(data):
     with pytest.raises(ModelError, match="Constant has no parameter to train"):
         fit(Constant(), data)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"config": {"epochs": 3}}, "config is {'epochs': 3}, expected a TrainConfig"),
+        ({"split": "first"}, "split 'first' is not among them"),
+        ({"callbacks": print}, "callbacks is <.*>, expected a list of functions"),
+        ({"callbacks": [3]}, r"callbacks is \[3\], expected a list of functions"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused(data, options, message):
+    with pytest.raises(GraphsctError, match=message):
+        fit(build(), data, **options)
 
 
 def test_callbacks_see_every_epoch(data):

@@ -197,3 +197,12 @@ def test_a_config_that_is_not_ours(tmp_path, text, message):
     with pytest.raises(TrainingError, match=message):
         open_and_close(tmp_path, SETTINGS, force=True)
     assert (tmp_path / "config.json").read_text() == text
+
+
+@pytest.mark.parametrize("options", [{"resume": True}, {"force": True}], ids=str)
+def test_settings_that_are_nested_too_deeply_are_named(used, options):
+    (used / "config.json").write_text("[" * 100_000)
+    before = content(used)
+    with pytest.raises(TrainingError, match=r"config.json is not valid JSON: .*too deeply"):
+        open_and_close(used, SETTINGS, **options)
+    assert content(used) == before

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from graphsct import TrainingError, fit, fit_many
+from graphsct import ModelError, TrainingError, fit, fit_many
 from graphsct.datasets import csbm, demo
 from graphsct.datasets.splits import Fractions, Split
 from graphsct.training import ModelConfig, TrainConfig, runner
@@ -173,6 +173,13 @@ def test_errors_teach(data):
     with pytest.raises(TrainingError, match="Lower learning_rate"):
         fit_many(build(data, range(2)), data, replace(CONFIG, learning_rate=1e200))
     assert fit_many([], data) == []
+    model = build(data, [0])[0]
+    with pytest.raises(TrainingError, match=r"models\[2\] is a model that is there before"):
+        fit_many([model, *build(data, [1]), model], data, CONFIG)
+    with pytest.raises(ModelError, match=r"the model is 'gcn', expected a torch.nn.Module"):
+        fit_many(["gcn"], data, CONFIG)
+    with pytest.raises(ModelError, match=r"GCN'>, expected a .*the class itself has no weights"):
+        fit_many([type(model)], data, CONFIG)
 
 
 def test_parts_go_side_by_side_and_leave_the_threads_as_they_were(data):

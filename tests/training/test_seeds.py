@@ -124,6 +124,22 @@ def test_no_seed_is_refused(data):
         run_seeds(MODEL, data, CONFIG, [])
 
 
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [
+        ([0, 1, 0], "seed 0 is given twice"),
+        ([2**63], "a seed is 9223372036854775808, expected whole numbers in 0"),
+        ([-1], "a seed is -1, expected"),
+        ("01", "seeds is '01', expected whole numbers, such as range"),
+        (3, "seeds is 3, expected whole numbers, such as range"),
+        ([0.5], r"seeds is \[0.5\], expected whole numbers"),
+    ],
+)
+def test_wrong_seeds_are_refused(data, seeds, message):
+    with pytest.raises(TrainingError, match=message):
+        run_seeds(MODEL, data, CONFIG, seeds)
+
+
 def test_ctrl_c_before_the_first_epoch(data):
     with interruptible(), pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)

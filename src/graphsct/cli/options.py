@@ -261,7 +261,7 @@ def seeds(panel: str | None = None, default: str | bool = True) -> Any:
         "Number of seeds, which are 0, 1, ... If the data have ten splits, seed i uses split i "
         "modulo 10."
     )
-    return option(text, panel, default, min=1)
+    return option(text, panel, default, min=1, max=10_000)
 
 
 def root(panel: str | None = None) -> Any:
@@ -282,7 +282,7 @@ def finalists(panel: str | None = None) -> Any:
 
 def workers(panel: str | None = None) -> Any:
     """``--workers``."""
-    return option("Number of processes that share the trials.", panel, True, min=1)
+    return option("Number of processes that share the trials.", panel, True, min=1, max=1024)
 
 
 def ray(panel: str | None = None) -> Any:
@@ -292,7 +292,8 @@ def ray(panel: str | None = None) -> Any:
 
 def threads(panel: str | None = None, default: str | bool = False) -> Any:
     """``--threads``."""
-    return option("Number of threads that PyTorch uses.", panel, default, min=1)
+    # Far more of them than processors end the process while it makes them.
+    return option("Number of threads that PyTorch uses.", panel, default, min=1, max=1024)
 
 
 def device(panel: str | None = None) -> Any:

@@ -60,7 +60,10 @@ def search(
     metric: Annotated[str | None, options.metric(_TASK)] = None,
     select: Annotated[str, options.select(_TASK)] = "val_score",
     trials: Annotated[
-        int, option("Number of trials in all, earlier ones included.", _TRIALS, True, min=1)
+        int,
+        option(
+            "Number of trials in all, earlier ones included.", _TRIALS, True, min=1, max=2**31 - 1
+        ),
     ] = 200,
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
     epochs: Annotated[int, option("Largest number of epochs of a run.", _TRIALS, True)] = 1500,

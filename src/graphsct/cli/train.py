@@ -269,7 +269,7 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
     model, train = (_section(values, key, path) for key in ("model", "train"))
     own = settings(given, names[0])
     if "options" in own:
-        own["options"] = {**_section(model, "options", path), **own["options"]}
+        own["options"] = {**_section(model, "options", path), **_section(own, "options", None)}
     trained = {key: given[key] for key in names[1] if given.get(key) is not None}
     normalize = given["normalize"]
     return (
@@ -285,7 +285,8 @@ def _section(values: dict[str, Any], key: str, path: Path | None) -> dict[str, A
 
     found = values.get(key, {})
     if not isinstance(found, dict):
-        raise TrainingError(f"{path}: {key} is {found!r}, expected an object with settings")
+        where = "" if path is None else f"{path}: "
+        raise TrainingError(f"{where}{key} is {found!r}, expected an object with settings")
     return found
 
 

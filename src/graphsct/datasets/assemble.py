@@ -103,6 +103,11 @@ def edge_homophily(edge_index: Tensor, y: Tensor) -> float:
         >>> edge_homophily(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([0, 0, 1]))
         0.5
     """
+    if edge_index.numel() and not 0 <= edge_index.min() <= edge_index.max() < len(y):
+        raise DataError(
+            f"edge_index has ids from {edge_index.min()} to {edge_index.max()}, but y has a class "
+            f"for each of {len(y)} nodes; ids run from 0 to {len(y) - 1}"
+        )
     ends = y[edge_index]
     same = ends[0] == ends[1]
     return float(same[(ends >= 0).all(dim=0)].double().mean())

@@ -128,6 +128,8 @@ def from_graphs(
             "features='one_hot' is a column for each node, which differ from graph to graph; use "
             "features='degree'"
         )
+    if not isinstance(graphs, Iterable):
+        raise DataError(f"{name} is {graphs!r}, expected a list of graphs")
     given = list(graphs)
     if not given:
         raise DataError(f"{name} holds no graph")

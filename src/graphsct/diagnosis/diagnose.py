@@ -31,7 +31,8 @@ from graphsct.diagnosis.verdict import Thresholds
 from graphsct.errors import DataError, DirectedGraphError, GraphsctError, ModelError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
-from graphsct.training.data import read_split
+from graphsct.nn.checks import check_flag, check_module
+from graphsct.training.data import count_splits, read_split
 from graphsct.training.graphs import as_graphs, join
 from graphsct.training.objective import Objective
 
@@ -93,6 +94,9 @@ def diagnose(
         >>> found.works, [finding.kind for finding in found.inside]
         (False, ['over-smoothed', 'vanishing gradient'])
     """
+    check_module(model)
+    check_flag(reach, "reach")
+    check_flag(influence, "influence")
     _check_one_type(data)
     own = as_graphs(data)
     data = as_one_graph(own)
@@ -218,6 +222,9 @@ def _targets(data: Any, split: int | None, metric: str | None) -> Targets | None
     y, mask = getattr(data, "y", None), getattr(data, "train_mask", None)
     if not isinstance(y, Tensor) or not isinstance(mask, Tensor):
         return None
+    count = count_splits(data)
+    if split is not None and split not in range(count):
+        raise DataError(f"split is {split!r}, but the data have splits 0 .. {count - 1}")
     if split is None and mask.dim() == 2:
         split = 0
     if metric is not None:

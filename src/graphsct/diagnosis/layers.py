@@ -11,6 +11,7 @@ from torch import Tensor
 from graphsct.errors import ModelError
 from graphsct.graph import Graph
 from graphsct.names import nearest
+from graphsct.nn.checks import check_module
 from graphsct.nn.convolution import Convolution
 from graphsct.nn.wrap import ControlledConv
 
@@ -65,6 +66,7 @@ def find_layers(
         num_nodes: number of nodes of the graph
         names: names of the layers, instead of the rule; a ``ModuleList`` stands for its parts
     """
+    check_module(model)
     if names is not None:
         return named_layers(model, names)
     seen = _scout(model, run, num_nodes)
@@ -133,9 +135,12 @@ def _innermost(names: list[str]) -> list[str]:
 
 def named_layers(model: torch.nn.Module, names: Iterable[str]) -> list[str]:
     """The layers with these names, or an error; a ``ModuleList`` stands for its parts."""
-    parts = dict(model.named_modules())
+    parts = dict(check_module(model).named_modules())
     found: list[str] = []
-    for name in [names] if isinstance(names, str) else names:
+    given: Any = [names] if isinstance(names, str) else names
+    if not isinstance(given, Iterable) or not (given := list(given)):
+        raise ModelError(f"layers is {names!r}, expected names{nearest(None, _names(model))}")
+    for name in given:
         if not name or name not in parts:
             raise ModelError(
                 f"{type(model).__name__} has no part {name!r}{nearest(name, _names(model))}"

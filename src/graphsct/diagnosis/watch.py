@@ -21,9 +21,10 @@ from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.layers import find_layers
 from graphsct.errors import TrainingError
 from graphsct.extras import require
-from graphsct.files import replacing
+from graphsct.files import parse_json, replacing
 from graphsct.graph import Graph
-from graphsct.training.checkpoint import LAYERS
+from graphsct.nn.checks import check_module
+from graphsct.training.checkpoint import LAYERS, naming
 from graphsct.training.device import Mover
 from graphsct.training.loggers import Logger
 from graphsct.training.run import Epoch
@@ -95,6 +96,7 @@ class Watch:
     ) -> None:
         if every < 1:
             raise TrainingError(f"every is {every}, expected 1 epoch or more")
+        check_module(model)
         one = as_one_graph(data)
         self.model, self.data, self.call = model, _beside(model, one), call
         self.path, self.split = Path(folder) / LAYERS, split
@@ -180,9 +182,10 @@ class Watch:
 
     def _write(self, epoch: int, found: Diagnosis) -> None:
         if self._lines is None:
-            before = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
-            lines = before.splitlines(keepends=True)
-            self._lines = [line for line in lines if json.loads(line)["epoch"] < epoch]
+            with naming(self.path):  # it may be one that an earlier process has begun
+                before = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
+                lines = before.splitlines(keepends=True)
+                self._lines = [line for line in lines if parse_json(line)["epoch"] < epoch]
         values = {"epoch": epoch, **found.to_dict()}
         self._lines.append(json.dumps({key: values[key] for key in _KEPT}, allow_nan=False) + "\n")
         with replacing(self.path) as temporary:

@@ -27,6 +27,9 @@ from graphsct.graph import Graph
 
 __all__ = ["TargetMap"]
 
+#: Norms whose squares float32 holds, those of parts 1e-5 as large among them.
+_LEAST, _LARGEST = 1e-12, 1e14
+
 
 class TargetMap:
     """The map of some features, and what its gradients need.
@@ -51,6 +54,10 @@ class TargetMap:
             work: three arrays to compute in; shape: ``(n, d)``
         """
         found, free, norm = find_shift(z, self._graph, target, self._activation, work)
+        self._unit = self._unit_of(z, norm)
+        if self._unit is not None:
+            z = z / spread(self._unit, self._graph, work[0])
+            found, free, norm = find_shift(z, self._graph, target, self._activation, work)
         self._found, self._norm, self._size = found, norm, found.square.sqrt()
         steepness = found.steepness
         self._inverse = torch.where(free & (steepness > 0), steepness.reciprocal(), 0)
@@ -65,6 +72,26 @@ class TargetMap:
         elif out is not z:
             out.copy_(z)
         out.addcmul_(spread(shift, graph, work[0]), graph.basis.unsqueeze(1), value=-1)
+        if self._unit is not None:
+            out.mul_(spread(self._unit, graph, work[0]))
+
+    def _unit_of(self, z: Tensor, norm: Tensor) -> Tensor | None:
+        """Powers of two that bring features near 1 where the squares of some leave the range of
+        float32; shape: ``(m, d)``. The map commutes with positive factors if the activation does.
+        """
+        odd = ~((norm > _LEAST) & (norm < _LARGEST))
+        if negative_slope_of(self._activation) is None or not bool(odd.any()):
+            return None
+        columns = odd.any(0).nonzero().squeeze(1)
+        part = z.index_select(1, columns).abs_().div_(self._graph.basis.unsqueeze(1))
+        size = average(part, self._graph)
+        alive = odd[:, columns] & (size > 0)
+        if not bool(alive.any()):  # dead channels and nodes without features
+            return None
+        exponent = torch.where(alive, torch.frexp(size).exponent, 0).clamp_max(127)
+        unit = torch.ones_like(norm)
+        unit[:, columns] = torch.ldexp(torch.ones_like(size), exponent)
+        return unit
 
     @torch.no_grad()
     def backward(
@@ -97,6 +124,8 @@ class TargetMap:
         own, shifted, other = work
         torch.div(gradient, basis, out=own)
         torch.div(out, basis, out=shifted)
+        if self._unit is not None:
+            shifted.div_(spread(self._unit, graph, other))
         found, factor = self._found, self._factor
         pull = factor * average(own, graph)
         along = bent = torch.zeros_like(pull)
@@ -119,4 +148,5 @@ class TargetMap:
             own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
         own.addcmul_(slope, spread(moved, graph, other), value=-1)
         torch.mul(own, basis, out=of_z)
-        return moved * self._size
+        of_target = moved * self._size
+        return of_target if self._unit is None else of_target.mul_(self._unit)

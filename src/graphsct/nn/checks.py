@@ -1,4 +1,4 @@
-"""Checks of the numbers that layers and models take."""
+"""Checks of models, and of the numbers that layers and models take."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+
 from graphsct.errors import ModelError
 
 __all__ = [
     "check_depth",
     "check_flag",
+    "check_module",
     "check_number",
     "check_options",
     "check_positive",
@@ -70,6 +73,15 @@ def check_flag(value: Any, name: str) -> bool:
     """Return ``value`` if it is true or false."""
     if not isinstance(value, bool):
         raise ModelError(f"{name} is {value!r}, expected true or false")
+    return value
+
+
+def check_module(value: Any) -> torch.nn.Module:
+    """Return ``value`` if it is a model."""
+    if not isinstance(value, torch.nn.Module):
+        a_class = isinstance(value, type) and issubclass(value, torch.nn.Module)
+        hint = "; make one: the class itself has no weights" if a_class else ""
+        raise ModelError(f"the model is {value!r}, expected a torch.nn.Module{hint}")
     return value
 
 

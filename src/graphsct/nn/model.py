@@ -392,6 +392,10 @@ def register(model: M) -> M:
         >>> MODELS.pop("wide").title
         'Wide GCN'
     """
+    if not isinstance(model, type):
+        raise ModelError(
+            f"{model!r} is no class of models: register a subclass of graphsct.nn.Model"
+        )
     for attribute in ("name", "title"):
         if not isinstance(vars(model).get(attribute), str):
             raise ModelError(f"{model.__name__} has no {attribute}: add {attribute} = '...' to it")

@@ -63,8 +63,7 @@ class Target(torch.nn.Module):
     isolated node or a dead channel, and with ReLU one whose largest entry alone is smoother. There
     :math:`\alpha` is a constant 0 with gradient 0. At a kink of the activation the slope is that of
     PyTorch, which is that below the kink, so that the gradient is one of the two one-sided ones.
-    In float32 the squares of features below 1e-19 and above 1e19 leave the range of numbers: such
-    features are not shifted, or the output is NaN.
+    With ELU and SELU, features below 1e-19 in float32 are not shifted: their squares count as 0.
 
     Args:
         channels: number of channels :math:`d`

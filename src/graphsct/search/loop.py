@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from graphsct.datasets.open_data import open_data, short_name
+from graphsct.errors import TrainingError
 from graphsct.files import write_json, write_jsonl
 from graphsct.nn.model_file import ModelSource
 from graphsct.search.blind import BlindData
@@ -86,6 +87,8 @@ def search(
         >>> found.trials, found.model.depth
         (3, 2)
     """
+    if seconds is not None and not seconds >= 0:
+        raise TrainingError(f"seconds is {seconds}, expected a number of at least 0")
     if data is None:
         data = open_data(task.data, root, normalize=bool(task.normalize))
     blind = BlindData.of(data, task.metric)

@@ -118,6 +118,8 @@ class SingleRunFolder:
         with naming(self.folder / _HISTORY) as history:
             lines = history.read_text(encoding="utf-8").splitlines()
             run = Run.from_dict({**values, "history": [parse_json(line) for line in lines]})
+            if len(lines) != run.epochs:
+                raise TrainingError(f"it has {len(lines)} lines for a run of {run.epochs} epochs")
         found = self._read(WEIGHTS)
         if found is None:
             raise TrainingError(f"{path} exists, but {WEIGHTS} is missing. {_WAY_OUT}")

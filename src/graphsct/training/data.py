@@ -7,6 +7,7 @@ import inspect
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any, Self
 
 import torch
@@ -353,8 +354,8 @@ def _masks(data: Any, split: Any, name: str) -> Split:
 
 def _column(mask: Any, split: int, name: str) -> Tensor:
     count = mask.shape[1] if isinstance(mask, Tensor) and mask.dim() == 2 else 0
-    if not 0 <= split < count:
-        raise DataError(f"{name} has {count} numbered splits; split {split} is not among them")
+    if not (isinstance(split, Integral) and 0 <= split < count):
+        raise DataError(f"{name} has {count} numbered splits; split {split!r} is not among them")
     column: Tensor = mask[:, split]
     return column
 

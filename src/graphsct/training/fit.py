@@ -13,7 +13,7 @@ from graphsct.datasets.splits import Split
 from graphsct.training.config import TrainConfig
 from graphsct.training.device import Device
 from graphsct.training.interrupt import interruptible
-from graphsct.training.many import keep_in, make_jobs
+from graphsct.training.many import check_callbacks, keep_in, make_jobs
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
 from graphsct.training.runner import Callback, train
@@ -72,7 +72,7 @@ def fit(
     """
     config = config or TrainConfig()
     (job,) = make_jobs([model], data, [config], [split], device)
-    job = keep_in(job, folder)._replace(callbacks=list(callbacks))
+    job = keep_in(job, folder)._replace(callbacks=check_callbacks(callbacks))
     with ExitStack() as stack:
         bar = stack.enter_context(Progress(1, config.epochs)) if progress else None
         asked = stack.enter_context(interruptible())

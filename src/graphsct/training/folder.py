@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graphsct.errors import TrainingError
-from graphsct.files import leftovers, sweep, write_json
+from graphsct.files import leftovers, parse_json, sweep, write_json
 from graphsct.training.checkpoint import RUN_FILES
 from graphsct.training.disk import LOCK, held, saving
 from graphsct.training.fingerprint import check_same
@@ -101,7 +100,7 @@ def _check_continued(
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise TrainingError(f"{path} is not valid JSON: {error}; use another folder=...") from error
     if not (isinstance(found, dict) and set(_SAME) <= set(found)):

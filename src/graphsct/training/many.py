@@ -16,6 +16,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from graphsct.datasets.splits import Split
 from graphsct.errors import ModelError, TrainingError
+from graphsct.nn.checks import check_module
 from graphsct.nn.model import Model
 from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.checkpoint import SingleRunFolder
@@ -104,7 +105,7 @@ def fit_many(
             raise TrainingError(f"there are {k} models and {len(given)} {name}; give one for each")
     jobs = make_jobs(models, data, configs, splits, device)
     for i, (folder, own) in enumerate(zip(folders, callbacks, strict=True)):
-        jobs[i] = keep_in(jobs[i], folder)._replace(callbacks=list(own))
+        jobs[i] = keep_in(jobs[i], folder)._replace(callbacks=check_callbacks(own))
     return train_many(jobs, at_once=at_once, progress=progress)
 
 
@@ -120,11 +121,14 @@ def make_jobs(
     Layers that get their weights here get them before the move, the same for every device.
     """
     mover = None if device is None else Mover(find_device(device))
+    _check_models(models)
     data = as_graphs(data)
     read: dict[Hashable, SplitData] = {}
     placed: dict[Hashable, SplitData] = {}
     jobs = []
     for model, config, split in zip(models, configs, splits, strict=True):
+        if not isinstance(config, TrainConfig):
+            raise TrainingError(f"config is {config!r}, expected a TrainConfig")
         own = id(split) if isinstance(split, tuple) else split
         key = own, _signature(model), config.metric
         if key not in read:
@@ -141,12 +145,30 @@ def make_jobs(
     return jobs
 
 
+def _check_models(models: Sequence[Any]) -> None:
+    for i, model in enumerate(models):
+        check_module(model)
+        if any(model is other for other in models[:i]):
+            raise TrainingError(
+                f"models[{i}] is a model that is there before, and the weights of one run would "
+                "replace those of the other; give each run its own, such as copy.deepcopy(model)"
+            )
+
+
 def _check_batches(data: TrainingData, config: TrainConfig) -> None:
     if config.batch_size is not None and not isinstance(data, TrainingGraphs):
         raise TrainingError(
             f"batch_size={config.batch_size} is for lists of graphs, but {data.name} is one graph, "
             "which is trained as a whole; leave batch_size out"
         )
+
+
+def check_callbacks(callbacks: Any) -> list[Callback]:
+    """The callbacks of a run as a list, if they are functions."""
+    found = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    if not isinstance(callbacks, Iterable) or not all(map(callable, found)):
+        raise TrainingError(f"callbacks is {callbacks!r}, expected a list of functions")
+    return found
 
 
 def _signature(model: torch.nn.Module) -> Hashable:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +179,7 @@ def build_seeds(
         ['autograd', 'autograd']
     """
     models = []
-    for seed in seeds:
+    for seed in _check_seeds(seeds):
         with seeded(seed):
             models.append(build())
     return models
@@ -191,9 +193,15 @@ def seed_jobs(
     device: Device | None = None,
 ) -> list[Job]:
     """One job for each seed; data and models are checked, and nothing is trained or written."""
-    data, seeds = as_graphs(data), list(seeds)
+    data, seeds = as_graphs(data), _check_seeds(seeds)
     if not seeds:
         raise TrainingError("there is no seed to train with; give at least one")
+    twice = [seed for seed, number in Counter(seeds).items() if number > 1]
+    if twice:
+        raise TrainingError(
+            f"seed {twice[0]} is given twice: its runs are equal and would count as two; give each "
+            "seed once"
+        )
     return make_jobs(
         build_seeds(partial(model.build, data), seeds),
         data,
@@ -201,6 +209,17 @@ def seed_jobs(
         [split_of(data, seed) for seed in seeds],
         device,
     )
+
+
+def _check_seeds(seeds: Any) -> list[int]:
+    """The seeds as a list, if they are ones that PyTorch takes."""
+    found = list(seeds) if isinstance(seeds, Iterable) else [seeds]
+    if not isinstance(seeds, Iterable) or not all(isinstance(seed, Integral) for seed in found):
+        raise TrainingError(f"seeds is {seeds!r}, expected whole numbers, such as range(10)")
+    for seed in found:
+        if not 0 <= seed < 2**63:
+            raise TrainingError(f"a seed is {seed}, expected whole numbers in 0 .. 2^63 - 1")
+    return [int(seed) for seed in found]
 
 
 def with_callbacks(jobs: Sequence[Job], folder: Path, make: MakeCallback) -> list[Job]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from graphsct.files import write_text
+from graphsct.files import make_folder, make_place, write_text
 from graphsct.paper.cell import Cell
 from graphsct.paper.report.drawings import find_drawings
 from graphsct.paper.report.markdown import write_markdown
@@ -35,6 +35,9 @@ def write_report(
     Returns:
         The files that were written
     """
+    make_folder(figures)
+    for path in filter(None, (out, markdown)):
+        make_place(path)
     tables = {name: build(name, cells=cells, root=root) for name in experiments()}
     drawings = list(find_drawings(figures))
     write_text(out, page(tables, list(Cell.read_all(cells).values()), drawings))
