@@ -174,7 +174,7 @@ def test_errors_teach(data):
         fit_many(build(data, range(2)), data, replace(CONFIG, learning_rate=1e200))
     assert fit_many([], data) == []
     model = build(data, [0])[0]
-    with pytest.raises(TrainingError, match=r"models\[2\] is a model that is there before"):
+    with pytest.raises(TrainingError, match=r"models\[2\] is the same object as models"):
         fit_many([model, *build(data, [1]), model], data, CONFIG)
     with pytest.raises(ModelError, match=r"the model is 'gcn', expected a torch.nn.Module"):
         fit_many(["gcn"], data, CONFIG)

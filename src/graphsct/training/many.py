@@ -146,12 +146,15 @@ def make_jobs(
 
 
 def _check_models(models: Sequence[Any]) -> None:
-    for i, model in enumerate(models):
+    places: dict[int, int] = {}
+    for place, model in enumerate(models):
         check_module(model)
-        if any(model is other for other in models[:i]):
+        first = places.setdefault(id(model), place)
+        if first != place:
             raise TrainingError(
-                f"models[{i}] is a model that is there before, and the weights of one run would "
-                "replace those of the other; give each run its own, such as copy.deepcopy(model)"
+                f"models[{place}] is the same object as models[{first}], so the weights of one run "
+                "would replace those of the other; give each run its own, such as "
+                "copy.deepcopy(model)"
             )
 
 
