@@ -1,0 +1,299 @@
+r"""Which form of the control `normalized` helps where depth hurts and costs nothing elsewhere?
+
+    python benchmarks/normalized_forms.py run --out results/forms.jsonl [--part choose confirm]
+    python benchmarks/normalized_forms.py report --out results/forms.jsonl
+
+The rules, fixed before the first run. All networks are GCNs with the first setting of the
+leaderboard's budget (learning rate 0.01, dropout 0.5, weight decay 0.0005, width 64, Glorot's
+weights, at most 200 epochs, patience 100, the epoch of the best validation accuracy). Every form
+in :data:`FORMS` is trained on the boards of :data:`SHALLOW`, where depth does not hurt, with seeds
+0 to 2. A form costs nothing if its mean validation accuracy is at most :data:`COST` points below
+that of the network without control on each of them; one that costs something on a board is not
+trained on the next. Only forms that cost nothing, and the present one, are trained on the boards of
+:data:`DEEP`. The chosen form is the one with the largest mean validation
+accuracy over these boards, of those that are above the network without control on each. Test scores
+are stored and choose nothing. The chosen form, the present one and none are then trained with seeds
+0 to 4 on the boards of :data:`CONFIRM`, which had no part in the choice; their test scores count.
+
+The first command writes a line for each run and does not repeat the lines that are there. The
+second one stores the runs in graphsct-results and writes the tables of docs/smoothness.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from graphsct.datasets import csbm, load
+from graphsct.errors import DivergedError
+from graphsct.graph import Graph
+from graphsct.graph.cache import graph_of
+from graphsct.nn.model import Model
+from graphsct.nn.normalized import EPSILON, unit_eigenvectors
+from graphsct.remedies import REMEDIES
+from graphsct.remedies.budget import BudgetSetting, base_model, budget_of
+from graphsct.training.many import fit_many
+from graphsct.training.seeds import build_seeds, split_of
+
+PAGE = Path(__file__).parents[1] / "docs/smoothness.md"
+BEGIN, END = "<!-- forms -->", "<!-- end of forms -->"
+SHALLOW = (("csbm-0.5", 2), ("cora", 2), ("cora", 4))
+DEEP = (("csbm-0.3", 8), ("csbm-0.5", 8), ("cora", 16), ("cora", 32))
+CONFIRM = (
+    *(("citeseer", depth) for depth in (2, 16)),
+    *(("chameleon_filtered", depth) for depth in (2, 16)),
+    *(("pubmed", depth) for depth in (2, 16)),
+)
+CHOOSING, CONFIRMING = range(3), range(5)
+#: Points of validation accuracy that a form may cost; the error of a mean of three seeds.
+COST = 1.5
+KEYS = ("data", "depth", "form", "seed")
+
+
+class Part(torch.nn.Module):
+    r"""Forms that the library does not have, in the notation of
+    :class:`~graphsct.nn.normalized.Normalized`.
+
+    Args:
+        channels: number of channels
+        one_scale: one size of the rough part for all channels, by its mean square over them
+        smooth: what is added to the rough part: ``set``, a multiple of the eigenvectors; ``kept``,
+            the smooth part, divided by the size of the rough one; ``sized``, the smooth part,
+            divided by a size of its own
+        gamma: where the factor of the rough part starts
+        beta: where that of the smooth part starts
+        mix: where the mix starts, if there is one
+        pooled: number of components, for SCT's pooled term beside it
+    """
+
+    needs_initial, needs_components, in_eigenspace = False, False, False
+
+    def __init__(
+        self,
+        channels: int,
+        *,
+        one_scale: bool = False,
+        smooth: str = "set",
+        gamma: float = 1.0,
+        beta: float | None = 0.5,
+        fixed: bool = False,
+        mix: float | None = None,
+        pooled: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.one_scale, self.smooth = one_scale, smooth
+        self.gamma = torch.nn.Parameter(torch.full((channels,), gamma))
+        start = torch.full((channels,), gamma if beta is None else beta)
+        self.beta = torch.nn.Parameter(start, requires_grad=not fixed)
+        self.mix = None if mix is None else torch.nn.Parameter(torch.tensor(mix))
+        self.weight = self.bias = None
+        if pooled is not None:
+            self.weight = torch.nn.Parameter(torch.zeros(pooled, channels))
+            self.bias = torch.nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x: Tensor, graph: Graph) -> Tensor:
+        smooth = graph.unpool(graph.pool(x))
+        rough = x - smooth
+        size = self._size(rough)
+        own = unit_eigenvectors(graph)
+        if self.smooth != "set":
+            own = smooth / (size if self.smooth == "kept" else self._size(smooth))
+        out = self.gamma * rough / size + self.beta * own
+        if self.weight is not None and self.bias is not None:
+            out = out + graph.unpool(self.bias + self.weight * graph.pool(out))
+        return out - x if self.mix is None else self.mix * (out - x)
+
+    def _size(self, x: Tensor) -> Tensor:
+        square = x.square().mean(0, keepdim=True)
+        return ((square.mean() if self.one_scale else square) + EPSILON).sqrt()
+
+
+@dataclass(frozen=True)
+class Form:
+    """A control for every layer.
+
+    Args:
+        text: what is special about it
+        control: its kind in the library
+        options: the kind's options
+        part: options of :class:`Part`, which takes the place of the library's coefficients
+        rising: start the mix of layer l at l / (l + 8), a strength that grows with depth
+        pooled: SCT's pooled term beside it
+        dropout: rate of dropout in the place of the budget's
+    """
+
+    text: str
+    control: str | None = "normalized"
+    options: dict[str, Any] = field(default_factory=dict)
+    part: dict[str, Any] | None = None
+    rising: bool = False
+    pooled: bool = False
+    dropout: float | None = None
+
+    def build(self, data: Any, depth: int, setting: BudgetSetting) -> Model:
+        """A network with this control."""
+        base = base_model("gcn", depth, self.dropout or setting.dropout)
+        options = {**base.options, "control_options": self.options} if self.options else {}
+        model = replace(base, control=self.control, options={**base.options, **options}).build(data)
+        assert isinstance(model, Model)
+        for layer, conv in enumerate(model.convs, 1):
+            control: Any = getattr(conv, "control", None)
+            start = {"mix": layer / (layer + 8)} if self.rising else {}
+            if self.part is not None:
+                own = {"pooled": graph_of(data).num_components} if self.pooled else {}
+                control.coefficients = Part(control.channels, **self.part, **own, **start)
+            elif self.rising:
+                torch.nn.init.constant_(control.coefficients.mix, start["mix"])
+        return model
+
+
+FORMS = {
+    "none": Form("no control", None),
+    "present": Form("the present form: β from 0.5"),
+    "one scale": Form("one scale for all channels", part={"one_scale": True}),
+    "smooth kept": Form(
+        "both parts by the rough one's size", part={"smooth": "kept", "beta": None}
+    ),
+    "kept, one scale": Form(
+        "the same with one scale for all channels",
+        part={"one_scale": True, "smooth": "kept", "beta": None},
+    ),
+    "sized, one scale": Form(
+        "each part by its own size, one for all channels",
+        part={"one_scale": True, "smooth": "sized", "beta": 1.0},
+    ),
+    "small": Form("γ from 0.1, β from 0.05", part={"gamma": 0.1, "beta": 0.05}),
+    "small, one scale": Form(
+        "the same with one scale for all channels",
+        part={"one_scale": True, "gamma": 0.1, "beta": 0.05},
+    ),
+    "small, kept, one scale": Form(
+        "both parts by the rough one's size, γ from 0.1, one scale",
+        part={"one_scale": True, "smooth": "kept", "gamma": 0.1, "beta": None},
+    ),
+    "mix 0": Form("mix from 0", options={"mix": 0.0}),
+    "mix 0.1": Form("mix from 0.1", options={"mix": 0.1}),
+    "mix 1": Form("mix from 1", options={"mix": 1.0}),
+    "rising": Form("mix of layer l from l / (l + 8)", options={"mix": 0.0}, rising=True),
+    "β 0.25": Form("β from 0.25", options={"beta": 0.25}),
+    "β 1": Form("β from 1", options={"beta": 1.0}),
+    "β fixed": Form("β fixed at 0.5", part={"fixed": True}),
+    "per component": Form("one scale per component", options={"per_component": True}),
+    "with SCT": Form("SCT's pooled term beside it", part={}, pooled=True),
+    "dropout 0.8": Form("dropout 0.8 before the dense layers", dropout=0.8),
+}
+
+
+def open_data(name: str) -> Any:
+    """A data set, or a graph of the contextual stochastic block model with a given homophily."""
+    kind, _, share = name.partition("-")
+    return csbm(homophily=float(share), seed=0) if kind == "csbm" else load(name)
+
+
+def train(board: tuple[str, int], name: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
+    """A line for each seed of a form; scores are missing where the weights diverged."""
+    data, form = open_data(board[0]), FORMS[name]
+    setting = budget_of(REMEDIES["none"])[0]
+    models = build_seeds(partial(form.build, data, board[1], setting), seeds)
+    configs = [replace(setting.train(), seed=seed, select="val_score") for seed in seeds]
+    start = time.perf_counter()
+    try:
+        splits = [split_of(data, seed) for seed in seeds]
+        runs: list[Any] = list(fit_many(models, data, configs, splits=splits))
+    except DivergedError:
+        runs = [None] * len(seeds)
+    seconds = round((time.perf_counter() - start) / len(seeds), 1)
+    return [
+        dict(zip(KEYS, (*board, name, seed), strict=True))
+        | {"val": run and run.val_score, "test": run and run.test_score, "seconds": seconds}
+        for seed, run in zip(seeds, runs, strict=True)
+    ]
+
+
+class Runs:
+    """The runs of a file, by board and form."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]]) -> None:
+        self.rows = list(rows)
+
+    def scores(self, board: tuple[str, int], form: str, kind: str) -> list[float]:
+        """Scores in percent, 0 where the weights diverged, in the order of the seeds."""
+        own = {
+            row["seed"]: 100 * (row[kind] or 0.0)
+            for row in self.rows
+            if (row["data"], row["depth"], row["form"]) == (*board, form)
+        }
+        return [own[seed] for seed in sorted(own)]
+
+    def gain(self, board: tuple[str, int], form: str) -> float | None:
+        """Mean validation accuracy above that without control, if both were run."""
+        own, base = (self.scores(board, each, "val") for each in (form, "none"))
+        return statistics.fmean(own) - statistics.fmean(base) if own and base else None
+
+    def free(self, form: str) -> bool:
+        """Whether a form costs nothing on the shallow boards it was run on."""
+        gains = [self.gain(board, form) for board in SHALLOW]
+        return all(gain is None or gain >= -COST for gain in gains)
+
+    def chosen(self) -> str | None:
+        """The form that the rules choose."""
+        found: dict[str, float] = {}
+        for form in FORMS:
+            gains = [self.gain(board, form) for board in DEEP]
+            known = [gain for gain in gains if gain is not None]
+            if form != "none" and self.free(form) and len(known) == len(DEEP) and min(known) > 0:
+                found[form] = statistics.fmean(known)
+        return max(found, key=lambda form: found[form], default=None)
+
+
+def read(path: Path) -> Runs:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return Runs(map(json.loads, lines))
+
+
+def run(path: Path, parts: Sequence[str]) -> None:
+    """Train what the rules ask for and is not in the file yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    def ensure(board: tuple[str, int], form: str, seeds: Sequence[int]) -> None:
+        there = read(path).scores(board, form, "val")
+        if left := seeds[len(there) :]:
+            rows = train(board, form, left)
+            with path.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+            print(*board, form, [row["val"] for row in rows], rows[0]["seconds"], flush=True)
+
+    if "choose" in parts:
+        for board in (*SHALLOW, *DEEP):
+            for form in FORMS:
+                if form in ("none", "present") or read(path).free(form):
+                    ensure(board, form, CHOOSING)
+    if "confirm" in parts:
+        for board in CONFIRM:
+            for form in filter(None, ("none", "present", read(path).chosen())):
+                ensure(board, form, CONFIRMING)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=("run", "report"))
+    parser.add_argument("--out", type=Path, default=Path("results/forms.jsonl"))
+    parser.add_argument("--part", nargs="*", default=["choose", "confirm"])
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    if given.action == "run":
+        run(given.out, given.part)
+
+
+if __name__ == "__main__":
+    main()
