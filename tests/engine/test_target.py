@@ -4,6 +4,7 @@ from recording import WIDTH, Net, Problem, check_gradients, shake
 from torch.nn import functional as F
 from zoo import ZOO
 
+from graphsct.engine.engine import refusal
 from graphsct.nn import GCN, GCNConv
 
 ACTIVATIONS = {
@@ -60,4 +61,7 @@ def test_a_smoothness_that_is_read_is_left_to_autograd():
     model = shake(Net(lambda net, x, graph: net.conv(x, graph), conv=conv(source="read")), 0)
     problem = Problem(runs=1)
     problem.loss(model, problem.splits[0])
-    assert not problem.supports(model)
+    assert (
+        refusal(model, problem.x, problem.graph)
+        == "its forward pass cannot be recorded (a smoothness that is read from the features)"
+    )
