@@ -8,12 +8,12 @@ leaderboard's budget (learning rate 0.01, dropout 0.5, weight decay 0.0005, widt
 weights, at most 200 epochs, patience 100, the epoch of the best validation accuracy). Every form
 in :data:`FORMS` is trained on the boards of :data:`SHALLOW`, where depth does not hurt, with seeds
 0 to 2. A form costs nothing if its mean validation accuracy is at most :data:`COST` points below
-that of the network without control on each of them; one that costs something on a board is not
-trained on the next. Only forms that cost nothing, and the present one, are trained on the boards of
-:data:`DEEP`. The chosen form is the one with the largest mean validation
-accuracy over these boards, of those that are above the network without control on each. Test scores
-are stored and choose nothing. The chosen form, the present one and none are then trained with seeds
-0 to 4 on the boards of :data:`CONFIRM`, which had no part in the choice; their test scores count.
+that of the network without control on each of them. Only such forms are trained on the boards of
+:data:`DEEP`. The chosen form is the one with the largest mean validation accuracy over these
+boards, of those that are nowhere below the network without control. A form that a board rules out
+is not trained on the next, but for the present one. Test scores are stored and choose nothing. The
+chosen form, the present one and none are then trained with seeds 0 to 4 on the boards of
+:data:`CONFIRM`, which had no part in the choice; their test scores count.
 
 No form of the first round costs nothing: the best, with a mix from 0, misses by 0.1 points on Cora
 with two layers. :data:`SECOND` has the forms that were added after the validation scores of the
@@ -28,6 +28,8 @@ second one stores the runs in graphsct-results and writes the tables of docs/smo
 from __future__ import annotations
 
 import argparse
+import csv
+import itertools
 import json
 import statistics
 import time
@@ -42,6 +44,7 @@ from torch import Tensor
 
 from graphsct.datasets import csbm, load
 from graphsct.errors import DivergedError
+from graphsct.extras import stored_results
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of
 from graphsct.nn.model import Model
@@ -50,6 +53,7 @@ from graphsct.remedies import REMEDIES
 from graphsct.remedies.budget import BudgetSetting, base_model, budget_of
 from graphsct.training.many import fit_many
 from graphsct.training.seeds import build_seeds, split_of
+from graphsct.training.significance import compare_pairs
 
 PAGE = Path(__file__).parents[1] / "docs/smoothness.md"
 BEGIN, END = "<!-- forms -->", "<!-- end of forms -->"
@@ -163,18 +167,22 @@ class Form:
     def build(self, data: Any, depth: int, setting: BudgetSetting) -> Model:
         """A network with this control."""
         base = base_model("gcn", depth, self.dropout or setting.dropout)
-        options = {**base.options, "control_options": self.options} if self.options else {}
-        model = replace(base, control=self.control, options={**base.options, **options}).build(data)
+        own: dict[str, Any] = {**base.options}
+        if self.control is not None:
+            own["control_options"] = {"first": self.first, **self.options}
+        model = replace(base, control=self.control, options=own).build(data)
         assert isinstance(model, Model)
         for layer, conv in enumerate(model.convs, 1):
             control: Any = getattr(conv, "control", None)
-            if layer < self.first or (layer - self.first) % self.step:
+            if control is None:
+                continue
+            if (layer - self.first) % self.step:
                 setattr(conv, "control", None)  # noqa: B010, a Module to mypy
             elif self.part is not None:
-                own: dict[str, Any] = dict(self.part)
+                part: dict[str, Any] = dict(self.part)
                 if self.pooled:
-                    own["pooled"] = graph_of(data).num_components
-                control.coefficients = Part(control.channels, **own)
+                    part["pooled"] = graph_of(data).num_components
+                control.coefficients = Part(control.channels, **part)
             elif self.rising:
                 torch.nn.init.constant_(control.coefficients.mix, layer / (layer + 8))
         return model
@@ -182,7 +190,7 @@ class Form:
 
 FORMS = {
     "none": Form("no control", None),
-    "present": Form("the present form: β from 0.5"),
+    "present": Form("in all layers: β from 0.5"),
     "one scale": Form("one scale for all channels", part={"one_scale": True}),
     "smooth kept": Form(
         "both parts by the rough one's size", part={"smooth": "kept", "beta": None}
@@ -280,10 +288,11 @@ class Runs:
         own, base = (self.scores(board, each, "val") for each in (form, "none"))
         return statistics.fmean(own) - statistics.fmean(base) if own and base else None
 
-    def free(self, form: str) -> bool:
-        """Whether a form costs nothing on the shallow boards it was run on."""
-        gains = [self.gain(board, form) for board in SHALLOW]
-        return all(gain is None or gain >= -COST for gain in gains)
+    def possible(self, form: str) -> bool:
+        """Whether no run forbids the choice of a form."""
+        limits = dict.fromkeys(SHALLOW, -COST) | dict.fromkeys(DEEP, 0.0)
+        gains = {board: self.gain(board, form) for board in limits}
+        return all(gain is None or gain >= limits[board] for board, gain in gains.items())
 
     def chosen(self) -> str | None:
         """The form that the rules choose."""
@@ -291,7 +300,7 @@ class Runs:
         for form in FORMS | SECOND:
             gains = [self.gain(board, form) for board in DEEP]
             known = [gain for gain in gains if gain is not None]
-            if form != "none" and self.free(form) and len(known) == len(DEEP) and min(known) > 0:
+            if form != "none" and self.possible(form) and len(known) == len(DEEP):
                 found[form] = statistics.fmean(known)
         return max(found, key=lambda form: found[form], default=None)
 
@@ -315,24 +324,91 @@ def run(path: Path, parts: Sequence[str]) -> None:
 
     if "choose" in parts:
         for board in (*SHALLOW, *DEEP):
-            for form in ALL:
-                if form in ("none", "present", *TARGETS) or read(path).free(form):
+            for form in FORMS | SECOND:
+                if form in ("none", "present") or read(path).possible(form):
                     ensure(board, form, CHOOSING)
+    if "targets" in parts:
+        for board, form in itertools.product((*SHALLOW, *DEEP), TARGETS):
+            ensure(board, form, CHOOSING)
     if "confirm" in parts:
         for board in CONFIRM:
             for form in filter(None, ("none", "present", read(path).chosen())):
                 ensure(board, form, CONFIRMING)
 
 
+def report(path: Path) -> None:
+    """Store the runs and write the tables of the page."""
+    runs, folder = read(path), stored_results("smoothness")
+    with (folder / "forms.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(
+            file, (*KEYS, "val", "test"), extrasaction="ignore", lineterminator="\n"
+        )
+        writer.writeheader()
+        writer.writerows(runs.rows)
+    text = "\n\n".join((_choice(runs), _confirmation(runs)))
+    print(text)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def _choice(runs: Runs) -> str:
+    """Mean validation accuracy of every form on the boards of the choice."""
+    boards, chosen = (*SHALLOW, *DEEP), runs.chosen()
+    lines = [
+        "| form | " + " | ".join(f"{_title(name)} {depth}" for name, depth in boards) + " |",
+        "|---|" + "---:|" * len(boards),
+    ]
+    for name, form in ALL.items():
+        found = [runs.scores(board, name, "val") for board in boards]
+        if any(found):
+            cells = (f"{statistics.fmean(own):.1f}" if own else "" for own in found)
+            text = f"**{form.text}**" if name == chosen else form.text
+            lines.append(f"| {text} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _confirmation(runs: Runs) -> str:
+    """Test accuracy of the chosen form and of the present one beside none."""
+    forms = [form for form in ("present", runs.chosen()) if form is not None]
+    lines = [
+        "| data | layers | seeds | none | "
+        + " | ".join(f"{ALL[form].text} | gain" for form in forms)
+        + " |",
+        "|---|---:|---:|---:|" + "---:|---:|" * len(forms),
+    ]
+    for board in CONFIRM:
+        base = runs.scores(board, "none", "test")
+        found = [runs.scores(board, form, "test") for form in forms]
+        if len(base) > 1 and all(len(own) == len(base) for own in found):
+            cells = [f"{_title(board[0])} | {board[1]} | {len(base)} | {_mean(base)}"]
+            for own in found:
+                gain = compare_pairs(own, base)
+                assert gain is not None
+                cells.append(f"{_mean(own)} | {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}]")
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _title(name: str) -> str:
+    kind, _, share = name.partition("-")
+    return f"generated {share}" if kind == "csbm" else name.partition("_")[0].capitalize()
+
+
+def _mean(scores: Sequence[float]) -> str:
+    return f"{statistics.fmean(scores):.1f} ± {statistics.stdev(scores):.1f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--out", type=Path, default=Path("results/forms.jsonl"))
-    parser.add_argument("--part", nargs="*", default=["choose", "confirm"])
+    parser.add_argument("--part", nargs="*", default=["choose", "confirm", "targets"])
     given = parser.parse_args()
     torch.set_num_threads(1)
     if given.action == "run":
         run(given.out, given.part)
+    else:
+        report(given.out)
 
 
 if __name__ == "__main__":
