@@ -13,7 +13,8 @@ that of the network without control on each of them. Only such forms are trained
 boards, of those that are nowhere below the network without control. A form that a board rules out
 is not trained on the next, but for the present one. Test scores are stored and choose nothing. The
 chosen form, the present one and none are then trained with seeds 0 to 4 on the boards of
-:data:`CONFIRM`, which had no part in the choice; their test scores count.
+:data:`CONFIRM`, which had no part in the choice; their test scores count. After the choice we added
+those of :data:`IDENTITY`.
 
 No form of the first round costs nothing: the best, with a mix from 0, misses by 0.1 points on Cora
 with two layers. :data:`SECOND` has the forms that were added after the validation scores of the
@@ -64,6 +65,8 @@ CONFIRM = (
     *(("chameleon_filtered", depth) for depth in (2, 16)),
     *(("pubmed", depth) for depth in (2, 16)),
 )
+#: Networks whose weights start at the identity, added after the choice.
+IDENTITY = tuple(("cora+identity", depth) for depth in (8, 16, 32))
 CHOOSING, CONFIRMING = range(3), range(5)
 #: Points of validation accuracy that a form may cost; the error of a mean of three seeds.
 COST = 1.5
@@ -164,9 +167,10 @@ class Form:
     first: int = 1
     step: int = 1
 
-    def build(self, data: Any, depth: int, setting: BudgetSetting) -> Model:
+    def build(self, data: Any, depth: int, init: str, setting: BudgetSetting) -> Model:
         """A network with this control."""
         base = base_model("gcn", depth, self.dropout or setting.dropout)
+        base = replace(base, init=init)
         own: dict[str, Any] = {**base.options}
         if self.control is not None:
             own["control_options"] = {"first": self.first, **self.options}
@@ -196,7 +200,7 @@ FORMS = {
         "both parts by the rough one's size", part={"smooth": "kept", "beta": None}
     ),
     "kept, one scale": Form(
-        "the same with one scale for all channels",
+        "both parts by the rough one's size, one scale for all channels",
         part={"one_scale": True, "smooth": "kept", "beta": None},
     ),
     "sized, one scale": Form(
@@ -205,7 +209,7 @@ FORMS = {
     ),
     "small": Form("γ from 0.1, β from 0.05", part={"gamma": 0.1, "beta": 0.05}),
     "small, one scale": Form(
-        "the same with one scale for all channels",
+        "one scale for all channels, γ from 0.1, β from 0.05",
         part={"one_scale": True, "gamma": 0.1, "beta": 0.05},
     ),
     "small, kept, one scale": Form(
@@ -227,12 +231,14 @@ _SIZE = {"one_scale": True, "smooth": "kept", "beta": None, "fixed": ("gamma", "
 SECOND = {
     "size alone": Form("the features at size 1, nothing learned", part=_SIZE),
     "size 0.1": Form("the features at size 0.1, nothing learned", part={**_SIZE, "gamma": 0.1}),
-    "own size": Form("the present form at the size of its input", part={"own_size": True}),
-    "own size, mix 0": Form("the same, mix from 0", part={"own_size": True, "mix": 0.0}),
-    "from layer 5": Form("the present form, from layer 5 on", first=5),
+    "own size": Form("at the size of the input, not at 1", part={"own_size": True}),
+    "own size, mix 0": Form(
+        "at the size of the input, mix from 0", part={"own_size": True, "mix": 0.0}
+    ),
+    "from layer 5": Form("β from 0.5, from layer 5 on", first=5),
     "from layer 5, β 1": Form("β from 1, from layer 5 on", options={"beta": 1.0}, first=5),
     "from layer 5, size": Form("the features at size 1, from layer 5 on", part=_SIZE, first=5),
-    "layers 5, 9, ...": Form("the present form in layers 5, 9, 13, ...", first=5, step=4),
+    "layers 5, 9, ...": Form("β from 0.5, in layers 5, 9, 13, ...", first=5, step=4),
 }
 TARGETS = {
     "t fixed": Form("t = 0.8", "target"),
@@ -250,9 +256,10 @@ def open_data(name: str) -> Any:
 
 def train(board: tuple[str, int], name: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
     """A line for each seed of a form; scores are missing where the weights diverged."""
-    data, form = open_data(board[0]), ALL[name]
+    (source, _, init), form = board[0].partition("+"), ALL[name]
+    data = open_data(source)
     setting = budget_of(REMEDIES["none"])[0]
-    models = build_seeds(partial(form.build, data, board[1], setting), seeds)
+    models = build_seeds(partial(form.build, data, board[1], init or "glorot", setting), seeds)
     configs = [replace(setting.train(), seed=seed, select="val_score") for seed in seeds]
     start = time.perf_counter()
     try:
@@ -331,7 +338,7 @@ def run(path: Path, parts: Sequence[str]) -> None:
         for board, form in itertools.product((*SHALLOW, *DEEP), TARGETS):
             ensure(board, form, CHOOSING)
     if "confirm" in parts:
-        for board in CONFIRM:
+        for board in (*IDENTITY, *CONFIRM):
             for form in filter(None, ("none", "present", read(path).chosen())):
                 ensure(board, form, CONFIRMING)
 
@@ -361,10 +368,15 @@ def _choice(runs: Runs) -> str:
     for name, form in ALL.items():
         found = [runs.scores(board, name, "val") for board in boards]
         if any(found):
-            cells = (f"{statistics.fmean(own):.1f}" if own else "" for own in found)
             text = f"**{form.text}**" if name == chosen else form.text
-            lines.append(f"| {text} | {' | '.join(cells)} |")
+            lines.append(f"| {text} | {' | '.join(map(_validation, found))} |")
     return "\n".join(lines)
+
+
+def _validation(scores: list[float]) -> str:
+    if 0.0 in scores:
+        return "diverged"
+    return f"{statistics.fmean(scores):.1f}" if scores else "–"
 
 
 def _confirmation(runs: Runs) -> str:
@@ -376,7 +388,7 @@ def _confirmation(runs: Runs) -> str:
         + " |",
         "|---|---:|---:|---:|" + "---:|---:|" * len(forms),
     ]
-    for board in CONFIRM:
+    for board in (*CONFIRM, *IDENTITY):
         base = runs.scores(board, "none", "test")
         found = [runs.scores(board, form, "test") for form in forms]
         if len(base) > 1 and all(len(own) == len(base) for own in found):
@@ -390,8 +402,10 @@ def _confirmation(runs: Runs) -> str:
 
 
 def _title(name: str) -> str:
-    kind, _, share = name.partition("-")
-    return f"generated {share}" if kind == "csbm" else name.partition("_")[0].capitalize()
+    source, _, init = name.partition("+")
+    kind, _, share = source.partition("-")
+    shown = f"generated {share}" if kind == "csbm" else source.partition("_")[0].capitalize()
+    return f"{shown}, {init}" if init else shown
 
 
 def _mean(scores: Sequence[float]) -> str:
