@@ -259,6 +259,9 @@ _FLOOR: dict[str, Any] = {"smooth": "floor", "gamma": 1.5, "fixed": ("gamma", "b
 THIRD = {
     "floor": Form("rough part at least 1.5 of the smooth one", part=_FLOOR),
     "floor, size": Form("the same, and size at least 0.1", part={**_FLOOR, "least": 0.1}),
+    "floor 0.75": Form(
+        "rough part at least 0.75 of the smooth one", part={**_FLOOR, "gamma": 0.75}
+    ),
 }
 TARGETS = {
     "t fixed": Form("t = 0.8", "target"),
