@@ -196,17 +196,28 @@ def test_every_layer_of_a_model_has_the_wanted_smoothness(make_model, activation
         assert_close(normalized_smoothness(h, graph), torch.full((5,), 0.9).double())
 
 
-def test_any_convolution_takes_it():
+@pytest.mark.parametrize("make_model", [GCN, GCNII, EnergeticGNN])
+def test_every_layer_of_a_model_learns_what_to_read(make_model):
+    torch.manual_seed(0)
+    options = dict(control="target", control_options={"source": "read"}, activation="relu")
+    model = make_model(4, 5, 2, num_layers=3, **options)
+    model(torch.randn(6, 4), ZOO["connected"].graph(torch.float32)).square().sum().backward()
+    for conv in model.convs:
+        assert conv.control.coefficients.weight.grad.ne(0).any()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_any_convolution_takes_it(source):
     from torch_geometric.nn import GATConv
 
-    graph = ZOO["connected"].graph()
-    conv = add_control(GATConv(4, 5), "target", target=0.7, activation="leaky_relu").double()
+    graph, options = ZOO["connected"].graph(), dict(target=0.7, activation="leaky_relu")
+    conv = add_control(GATConv(4, 5), "target", source=source, **options).double()
     h = torch.nn.functional.leaky_relu(conv(torch.randn(6, 4, dtype=torch.float64), graph))
     assert_close(normalized_smoothness(h, graph), torch.full((5,), 0.7).double())
 
 
-def test_transfers_between_graphs_and_depends_on_no_earlier_call(x, graph):
-    control = make(3)
+@pytest.mark.parametrize("control", [make(), read_control()], ids=["fixed", "read"])
+def test_transfers_between_graphs_and_depends_on_no_earlier_call(x, graph, control):
     expected = copy.deepcopy(control)(x, graph)
     for case in ZOO.values():
         control(torch.ones(case.num_nodes, 3, dtype=torch.float64), case.graph())
