@@ -385,7 +385,7 @@ def _choice(runs: Runs) -> str:
     """Mean validation accuracy of every form on the boards of the choice."""
     boards, chosen = (*SHALLOW, *DEEP), runs.chosen()
     lines = [
-        "| form | " + " | ".join(f"{_title(name)} {depth}" for name, depth in boards) + " |",
+        "| form | " + " | ".join(f"{_title(name)}, {depth}" for name, depth in boards) + " |",
         "|---|" + "---:|" * len(boards),
     ]
     for name, form in ALL.items():
