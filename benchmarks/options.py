@@ -34,7 +34,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "normalized": dict(control="normalized"),
     "normalized, mixed": dict(control="normalized", control_options={"mix": 0.0}),
     "target": dict(control="target"),
-    "target, learned": dict(control="target", control_options={"learned": True}),
+    "target, learned": dict(control="target", control_options={"source": "learned"}),
+    "target, read": dict(control="target", control_options={"source": "read"}),
 }
 BACKENDS = {"engine": EngineBackend, "autograd": Autograd}
 

@@ -67,7 +67,7 @@ def build(data: Any, depth: int, layers: str, target: float | None) -> Model:
     """A network, some of whose layers have the wanted smoothness."""
     options: dict[str, Any] = {}
     if layers != "none":
-        own = {"learned": True} if layers == "learned" else {"target": target}
+        own = {"source": "learned"} if layers == "learned" else {"target": target}
         options = {"control_options": own}
     control = None if layers == "none" else "target"
     config = ModelConfig("gcn", control, depth, 64, dropout=0.5, options=options)

@@ -54,7 +54,7 @@ def test_the_short_table_fits_into_80_columns(found):
     table = tables.short_layer_table(wide)
     assert set(wide.states) == {"over-smoothed, vanishing gradient"}
     assert texts(table)[0][1] == "…s.100 (2)"
-    assert max(map(len, str(table).splitlines()[:-1])) <= 80
+    assert max(map(len, str(table).splitlines()[: -len(table.notes)])) <= 80
 
 
 def test_a_vanishing_gradient_is_part_of_the_state(found):
@@ -113,9 +113,23 @@ def test_seeds_have_a_split_only_where_there_are_several():
 def test_the_wanted_smoothness_stands_beside_the_range_of_control(found):
     assert found.wanted is not None
     assert tables.layer_table(found).notes == (f"wanted smoothness: {found.wanted}",)
-    assert found.wanted in tables.long_layer_table(found).notes[-1]
+    for make in (tables.long_layer_table, tables.short_layer_table):
+        assert found.wanted in make(found).notes[-1]
     blind = tuple(replace(layer, reach=None) for layer in found.layers)
     assert tables.layer_table(replace(found, layers=blind)).notes == ()
+    assert len(tables.short_layer_table(replace(found, layers=blind)).notes) == 1
     unknown = replace(found, graph=replace(found.graph, homophily=None))
     assert unknown.wanted is None
     assert tables.layer_table(unknown).notes == ()
+
+
+def test_a_narrow_table_says_what_control_could_reach(found):
+    def note(*reaches):
+        layers = tuple(replace(found.layers[0], reach=reach) for reach in reaches)
+        return tables.short_layer_table(replace(found, layers=layers)).notes[1]
+
+    one, other = Reach((0.1, 0.2), (1.0, 1.0), 0.5), Reach((0.34, 0.3), (1.0, 1.0), 0.75)
+    least = "reach: the least s that control could reach is"
+    assert note(one, other) == f"{least} 0.10 to 0.30; the layers stand 50% to 75% of the way to 1"
+    assert note(one, None) == f"{least} 0.10; the layers stand 50% of the way to 1"
+    assert note(replace(one, position=None)) == f"{least} 0.10"

@@ -25,7 +25,9 @@ PLAIN = {
 }
 OTHERS = {
     "gated_full": dict(model="gcnii", control="gated_full", dropout=0.0, activation="tanh"),
-    "normalized": dict(model="gcn", control="normalized", dropout=0.0),
+    "normalized": dict(
+        model="gcn", control="normalized", dropout=0.0, options={"control_options": {"first": 1}}
+    ),
     "norm": dict(model="gcn", control="pooled", dropout=0.0, normed=True),
     "dropout": dict(model="gcnii", control="gated", dropout=0.5, normed=True),
 }

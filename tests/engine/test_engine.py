@@ -16,6 +16,7 @@ ACTIVATIONS = ("relu", "leaky_relu", "srelu", "elu", "selu", "tanh")
 def build(name, problem, layers=3, **settings):
     """One model for each run."""
     m = problem.graph.num_components
+    settings["control_options"] = {"first": 1}
     return [
         shake(MODELS[name](5, 4, 3, layers, num_components=m, **settings), seed)
         for seed in range(len(problem.splits))

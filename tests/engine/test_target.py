@@ -4,6 +4,7 @@ from recording import WIDTH, Net, Problem, check_gradients, shake
 from torch.nn import functional as F
 from zoo import ZOO
 
+from graphsct.engine.engine import refusal
 from graphsct.nn import GCN, GCNConv
 
 ACTIVATIONS = {
@@ -19,21 +20,21 @@ def conv(name="relu", **options):
     return GCNConv(WIDTH, WIDTH, control="target", control_options=own)
 
 
-@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("source", ["fixed", "learned"])
 @pytest.mark.parametrize("rescale", [None, False])
-def test_a_convolution_with_the_wanted_smoothness(context, learned, rescale):
-    options = dict(learned=learned, rescale=rescale)
+def test_a_convolution_with_the_wanted_smoothness(context, source, rescale):
+    options = dict(source=source, rescale=rescale)
     context.check(lambda net, x, graph: F.relu(net.conv(x, graph)), conv=conv(**options))
 
 
-@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("source", ["fixed", "learned"])
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("place", ["connected", "many_components", "star", "weighted", "two_nodes"])
-def test_every_activation_on_graphs_with_components_that_cannot_reach_it(place, name, learned):
+def test_every_activation_on_graphs_with_components_that_cannot_reach_it(place, name, source):
     def body(net, x, graph):
         return ACTIVATIONS[name][1](net.conv(x, graph))
 
-    own = conv(name, learned=learned, target=0.75)
+    own = conv(name, source=source, target=0.75)
     models = [shake(Net(body, conv=own), seed) for seed in range(2)]
     check_gradients(Problem(ZOO[place]), models)
 
@@ -48,9 +49,19 @@ def test_dead_channels_have_no_gradient():
 
 def test_a_deep_model_is_recorded():
     problem = Problem()
-    options = {"target": 0.6, "learned": True}
+    options = {"target": 0.6, "source": "learned"}
     models = [
         shake(GCN(5, 4, 3, num_layers=4, dropout=0.5, control="target", control_options=options), s)
         for s in range(2)
     ]
     check_gradients(problem, models)
+
+
+def test_a_smoothness_that_is_read_is_left_to_autograd():
+    model = shake(Net(lambda net, x, graph: net.conv(x, graph), conv=conv(source="read")), 0)
+    problem = Problem(runs=1)
+    problem.loss(model, problem.splits[0])
+    assert (
+        refusal(model, problem.x, problem.graph)
+        == "its forward pass cannot be recorded (a smoothness that is read from the features)"
+    )

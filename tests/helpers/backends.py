@@ -19,7 +19,7 @@ CASES = [
 CASES += [dict(model=model, control="bias", depth=3, hidden=6) for model in CONTROLS]
 CASES += [
     dict(control="normalized", depth=3, hidden=6, dropout=0.5, options={"control_options": more})
-    for more in ({}, {"mix": 0.2})
+    for more in ({"first": 2}, {"first": 1, "mix": 0.2})
 ]
 #: One mask is missing, or all of them.
 CASES += [

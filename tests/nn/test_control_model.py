@@ -117,6 +117,13 @@ def test_convolutions_of_ours_get_control_as_well(edges):
     assert model["conv"].control.channels == 4
 
 
+def test_layers_below_the_first_stay_as_they_are():
+    model = pyg.models.GCN(5, 6, num_layers=6, out_channels=2)
+    control_convolutions(model, "normalized", num_outputs=2)
+    names = [type(conv).__name__ for conv in model.convs]
+    assert names == ["GCNConv"] * 4 + ["ControlledConv", "GCNConv"]
+
+
 def test_models_that_cannot_get_control():
     with pytest.raises(ModelError, match="of one width, but those of Net have 4, 5 channels"):
         control_convolutions(Net(widths=(4, 5)), "gated", num_outputs=2)

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 from zoo import ZOO
 
 from graphsct import Graph, ModelError
-from graphsct.nn import SmoothnessControl
+from graphsct.nn import GCN, GCNII, EnergeticGNN, SmoothnessControl
 from graphsct.smoothness import distance_to_eigenspace
 
 KINDS = ("pooled", "gated", "gated_full")
@@ -158,6 +158,29 @@ def test_parameter_counts(kind):
     assert kind in repr(control)
 
 
+@pytest.mark.parametrize("make", [GCN, GCNII, EnergeticGNN])
+@pytest.mark.parametrize(
+    ("control", "options", "first"),
+    [
+        ("normalized", {}, 5),
+        ("normalized", {"first": 1}, 1),
+        ("normalized", {"first": 9}, 7),
+        ("gated", {}, 1),
+        ("gated", {"first": 3}, 3),
+    ],
+)
+def test_a_network_has_controls_from_the_first_layer_on(make, control, options, first):
+    model = make(3, 4, 2, num_layers=6, control=control, control_options=options)
+    there = [conv.control is not None for conv in model.convs]
+    assert there == [layer >= first for layer in range(1, 7)]
+    assert torch.isfinite(model(torch.ones(6, 3), ZOO["connected"].graph(torch.float32))).all()
+
+
+def test_a_control_on_its_own_acts_whatever_the_first_layer():
+    x, graph = torch.randn(6, 3), ZOO["connected"].graph(torch.float32)
+    assert SmoothnessControl(3, "normalized", first=3)(x, graph).ne(0).any()
+
+
 def test_errors_teach():
     graph = ZOO["many_components"].graph(torch.float32)
     x = torch.ones(9, 4)
@@ -171,6 +194,8 @@ def test_errors_teach():
         "channels is -2": lambda: SmoothnessControl(-2, "gated"),
         "theta is 0": lambda: SmoothnessControl(4, "gated", theta=0),
         "theta is nan": lambda: SmoothnessControl(4, "gated", theta=math.nan),
+        "first is 0": lambda: SmoothnessControl(4, "gated", first=0),
+        "no option 'fist', did you mean 'first'": lambda: SmoothnessControl(4, "bias", fist=2),
         "layer is 0": lambda: SmoothnessControl(4, "gated", layer=0),
         "num_components=78, this graph has 3.*'gated', which transfers": lambda: SmoothnessControl(
             4, num_components=78

@@ -41,7 +41,7 @@ def test_hidden_convolutions_get_control(data, kind, control):
     plain = build(data, kind, **settings).eval()
     torch.manual_seed(0)
     if control == "normalized":
-        settings["options"] = {"control_options": {"mix": 0.0}}
+        settings["options"] = {"control_options": {"mix": 0.0, "first": 1}}
     model = build(data, kind, control=control, **settings).eval()
     assert [hasattr(conv, "control") for conv in model.convs] == [True, True, False]
     before = plain(data.x, data.edge_index)

@@ -9,7 +9,7 @@ from zoo import ZOO
 from graphsct import Graph, GraphError, ModelError, geometry
 from graphsct.geometry.newton import find_shift
 from graphsct.nn import GCN, GCNII, EnergeticGNN, SmoothnessControl, add_control
-from graphsct.nn.target import LARGEST
+from graphsct.nn.target import LARGEST, SOURCES
 from graphsct.smoothness import normalized_smoothness
 
 ACTIVATIONS = ("relu", "leaky_relu", "elu", "selu")
@@ -19,13 +19,15 @@ def make(channels=3, **options):
     return SmoothnessControl(channels, "target", **options).double()
 
 
-@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("t", [0.3, 0.8])
 def test_components_have_the_wanted_smoothness_and_gradients_are_exact(
-    graph, dense, x, name, t, learned
+    graph, dense, x, name, t, source
 ):
-    control = make(target=t, learned=learned, activation=name)
+    control = make(target=t, source=source, activation=name)
+    if source == "read":
+        control = read_control(target=t, activation=name)
     activation, wanted = geometry.ACTIVATIONS[name], control.coefficients.targets(x, graph)
     reachable = geometry.smoothness_range(x, graph, name).contains(wanted)
     h = activation(x + control(x, graph))
@@ -50,7 +52,7 @@ def test_the_output_has_the_size_of_the_input(graph, x, name):
 def test_a_learned_target_starts_at_the_target_and_moves_towards_the_loss():
     graph = ZOO["connected"].graph()
     x = torch.randn(6, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    control = make(2, target=0.6, learned=True, activation="leaky_relu")
+    control = make(2, target=0.6, source="learned", activation="leaky_relu")
     activation = torch.nn.LeakyReLU()
 
     def smoothness():
@@ -67,8 +69,58 @@ def test_a_learned_target_starts_at_the_target_and_moves_towards_the_loss():
     assert_close(smoothness(), torch.full((2,), 0.6).double())
 
 
-def test_a_learned_target_stays_where_every_input_gets():
-    control = make(3, learned=True)
+def read_control(channels=3, **options):
+    control = make(channels, source="read", **options)
+    torch.nn.init.normal_(control.coefficients.weight, generator=torch.manual_seed(3))
+    return control
+
+
+def test_a_target_that_is_read_starts_as_the_learned_one(x, graph):
+    control, learned = (make(source=source, target=0.7) for source in ("read", "learned"))
+    assert control(x, graph).equal(learned(x, graph))
+    torch.nn.init.ones_(control.coefficients.weight)
+    for each in (control, learned):
+        each.reset_parameters()
+    assert control(x, graph).equal(learned(x, graph))
+
+
+def test_a_target_is_read_from_the_smoothness_of_the_channels(graph, dense, x):
+    """With the definition, in a loop over components."""
+    control = read_control(target=0.4)
+    own = control.coefficients
+    wanted = own.targets(x, graph)
+    assert_close(own.targets(x * torch.tensor([1e-3, 1.0, 1e3]), graph), wanted)
+    for i in range(dense.m):
+        e = dense.Q[:, i]
+        inside = e.ne(0)
+        p = (e @ x) / x[inside].norm(dim=0)
+        gate = torch.sigmoid(own.weight @ p + own.logit)
+        lower = e.max().clamp_max(LARGEST)
+        assert_close(wanted[i], lower + (LARGEST - lower) * gate)
+
+
+def test_a_target_that_is_read_does_not_depend_on_the_order_of_nodes(case):
+    graph, order = case.graph(), torch.randperm(case.num_nodes, generator=torch.manual_seed(1))
+    (edges, weights), place, control = case.inputs(), order.argsort(), read_control()
+    moved = Graph(place[edges], case.num_nodes, weights, dtype=torch.float64)
+    x = torch.randn(case.num_nodes, 3, dtype=torch.float64, generator=torch.manual_seed(2))
+    assert_close(control(x[order], moved), control(x, graph)[order])
+
+
+def test_what_is_read_of_dead_channels_has_gradient_zero():
+    graph = ZOO["connected"].graph()
+    x = torch.randn(6, 3, dtype=torch.float64, generator=torch.manual_seed(0))
+    x[:, 1] = 0
+    x.requires_grad_()
+    targets = read_control().coefficients.targets(x, graph)
+    (gradient,) = torch.autograd.grad(targets.sum(), x)
+    assert gradient[:, 1].eq(0).all()
+    assert gradient[:, [0, 2]].ne(0).all()
+
+
+@pytest.mark.parametrize("source", ["learned", "read"])
+def test_a_learned_target_stays_where_every_input_gets(source):
+    control = make(3, source=source)
     for case in ZOO.values():
         graph = case.graph()
         x = torch.randn(graph.num_nodes, 3, dtype=torch.float64)
@@ -144,17 +196,28 @@ def test_every_layer_of_a_model_has_the_wanted_smoothness(make_model, activation
         assert_close(normalized_smoothness(h, graph), torch.full((5,), 0.9).double())
 
 
-def test_any_convolution_takes_it():
+@pytest.mark.parametrize("make_model", [GCN, GCNII, EnergeticGNN])
+def test_every_layer_of_a_model_learns_what_to_read(make_model):
+    torch.manual_seed(0)
+    options = dict(control="target", control_options={"source": "read"}, activation="relu")
+    model = make_model(4, 5, 2, num_layers=3, **options)
+    model(torch.randn(6, 4), ZOO["connected"].graph(torch.float32)).square().sum().backward()
+    for conv in model.convs:
+        assert conv.control.coefficients.weight.grad.ne(0).any()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_any_convolution_takes_it(source):
     from torch_geometric.nn import GATConv
 
-    graph = ZOO["connected"].graph()
-    conv = add_control(GATConv(4, 5), "target", target=0.7, activation="leaky_relu").double()
+    graph, options = ZOO["connected"].graph(), dict(target=0.7, activation="leaky_relu")
+    conv = add_control(GATConv(4, 5), "target", source=source, **options).double()
     h = torch.nn.functional.leaky_relu(conv(torch.randn(6, 4, dtype=torch.float64), graph))
     assert_close(normalized_smoothness(h, graph), torch.full((5,), 0.7).double())
 
 
-def test_transfers_between_graphs_and_depends_on_no_earlier_call(x, graph):
-    control = make(3)
+@pytest.mark.parametrize("control", [make(), read_control()], ids=["fixed", "read"])
+def test_transfers_between_graphs_and_depends_on_no_earlier_call(x, graph, control):
     expected = copy.deepcopy(control)(x, graph)
     for case in ZOO.values():
         control(torch.ones(case.num_nodes, 3, dtype=torch.float64), case.graph())
@@ -173,7 +236,9 @@ def test_errors_teach():
         "target is 0.9999, expected a number above 0 and at most 0.999": dict(target=0.9999),
         "target is 0, expected": dict(target=0),
         "target is 'low', expected a number": dict(target="low"),
-        "learned is 'no', expected true or false": dict(learned="no"),
+        "no source of the wanted smoothness 'lerned', did you mean 'learned'": dict(
+            source="lerned"
+        ),
         "rescale is 1, expected true or false": dict(rescale=1),
         "has no option 'taget', did you mean 'target'": dict(taget=0.5),
         r"rescale=True needs ReLU, leaky ReLU or the identity, not ELU": dict(

@@ -145,7 +145,8 @@ def test_a_list_of_graphs_gets_a_readout():
 
 def test_the_graphs_of_a_list_are_normalized_each_by_itself():
     def scale(data, **options):
-        config = ModelConfig(control="normalized", options={"control_options": options})
+        own = {"control_options": {"first": 1, **options}}
+        config = ModelConfig(control="normalized", options=own)
         return config.build(data).convs[0].control.coefficients.per_component
 
     assert scale(GRAPHS)

@@ -124,6 +124,22 @@ def _wanted(found: Diagnosis) -> tuple[str, ...]:
     return (f"wanted smoothness: {found.wanted}",) if reached and found.wanted else ()
 
 
+def _reachable(found: Diagnosis) -> tuple[str, ...]:
+    """The range of control of all layers, where the table has no column for it."""
+    reaches = [layer.reach for layer in found.layers if layer.reach is not None]
+    if not reaches:
+        return ()
+    lows = [min(reach.lower) for reach in reaches]
+    places = [reach.position for reach in reaches if reach.position is not None]
+    stands = f"; the layers stand {_span(places, '.0%')} of the way to 1" if places else ""
+    return (f"reach: the least s that control could reach is {_span(lows, '.2f')}{stands}",)
+
+
+def _span(values: list[float], spec: str) -> str:
+    low, high = format(min(values), spec), format(max(values), spec)
+    return low if low == high else f"{low} to {high}"
+
+
 def _layer_rows(found: Diagnosis) -> tuple[LayerRow, ...]:
     return tuple(
         LayerRow(number, state, layer)
@@ -200,6 +216,8 @@ def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
         "s: median normalized smoothness of the live dimensions; rank, contrast: effective rank "
         "and share of the norm of the part that tells nodes apart; gradient: of "
         f"{found.target}",
+        *_reachable(found),
+        *_wanted(found),
     )
     return Table("Layers", _SHORT, _layer_rows(found), notes)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.program import Program
-from graphsct.engine.tape import Node, Tape
+from graphsct.engine.tape import Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 from graphsct.nn.target import LARGEST
 
@@ -66,4 +66,6 @@ class Shifted(Node):
 
 def target(tape: Tape, module: Any, z: Node) -> Node:
     """Record a control of this kind and the features it is added to."""
+    if module.weight is not None:
+        raise Unsupported("a smoothness that is read from the features")
     return Shifted(z, module, None if module.logit is None else tape.workspace.weight(module.logit))

@@ -69,11 +69,12 @@ def control_convolutions(
         initial = _shared_initial(model, control, found)
     given: dict[str, Any] = dict(num_components=num_components, theta=theta, initial=initial)
     given |= check_options(control_options, "control_options")
-    controlled = {
+    made = {
         conv: add_control(conv, control, layer=layer, **given)
         for layer, conv in enumerate(found, 1)
     }
-    replace_parts(model, controlled)
+    late = enumerate(made.items(), 1)
+    replace_parts(model, {conv: own for layer, (conv, own) in late if layer >= own.control.first})
     return model
 
 

@@ -141,8 +141,8 @@ class _Bias(torch.nn.Module):
 #: features' own coordinates; if not, it computes the term itself from the features and the graph.
 #: It also says whether it needs the coordinates of the initial features (``needs_initial``)
 #: and the number of components (``needs_components``), which of its settings a search may choose
-#: (``search_space``), and which options it needs for a batch of graphs (``batch_options``, none if
-#: left out).
+#: (``search_space``), which options it needs for a batch of graphs (``batch_options``, none if left
+#: out), and the first layer of a network that has it (``first_layer``, 1 if left out).
 CONTROLS: dict[str, type[_Pooled | _Gated | _GatedFull | _Bias | Normalized | Target]] = {
     "pooled": _Pooled,
     "gated": _Gated,
@@ -194,6 +194,8 @@ class SmoothnessControl(torch.nn.Module):
         num_components: number of connected components :math:`m`, needed by ``pooled``
         theta: the :math:`\theta` of :math:`\beta_l`
         layer: which layer :math:`l` this is, from 1
+        first: the first layer of a network that has a control; those below it have none. Defaults
+            to 5 for ``normalized`` and to 1 for all others
         options: those of the kind, such as ``beta`` of ``normalized`` and ``target`` of ``target``
 
     Example:
@@ -211,13 +213,19 @@ class SmoothnessControl(torch.nn.Module):
         num_components: int | None = None,
         theta: float = 0.5,
         layer: int = 1,
+        first: int | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
         self.channels = check_size(channels, "channels")
         self.kind = kind
         make: Any = pick(CONTROLS, kind, "control")
-        known = [p.name for p in signature(make).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        self.first = (
+            getattr(make, "first_layer", 1) if first is None else check_size(first, "first")
+        )
+        known = ["first"] + [
+            p.name for p in signature(make).parameters.values() if p.kind is p.KEYWORD_ONLY
+        ]
         for name in options.keys() - known:
             raise ModelError(f"control {kind!r} has no option {name!r}{nearest(name, known)}")
         self.coefficients = make(channels, num_components, layer_beta(theta, layer), **options)

@@ -228,10 +228,12 @@ class Model(torch.nn.Module):
         )
         if isinstance(self.activations[0], SReLU):  # the energetic network shifts after convolving
             self.activations[0] = torch.nn.ReLU()
-        for conv, module in zip(self.convs, self.activations[1:], strict=True):
+        for layer, conv in enumerate(self.convs, 1):
             control = getattr(conv, "control", None)
             if isinstance(control, SmoothnessControl):
-                control.before(module)
+                control.before(self.activations[layer])
+                if layer < control.first:
+                    setattr(conv, "control", None)  # noqa: B010, a Module to mypy
         for name, weight in (("dirichlet_loss", dirichlet_loss), ("rank_loss", rank_loss)):
             if weight != 0:
                 add_feature_loss(self, self.convs, name, weight)

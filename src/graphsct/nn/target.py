@@ -14,10 +14,14 @@ from graphsct.errors import ModelError
 from graphsct.geometry.activations import negative_slope_of, resolve
 from graphsct.geometry.target_map import TargetMap
 from graphsct.graph import Graph
+from graphsct.names import pick
 from graphsct.nn.checks import check_flag, check_share
 
-__all__ = ["LARGEST", "Target"]
+__all__ = ["LARGEST", "SOURCES", "Target"]
 
+#: Where the wanted smoothness comes from, and whether it has a weight for each channel and for each
+#: pair of channels.
+SOURCES = {"fixed": (False, False), "learned": (True, False), "read": (True, True)}
 #: The largest smoothness that can be wanted; 1 is that of a smooth or zero output alone.
 LARGEST = 0.999
 
@@ -43,6 +47,14 @@ def _work(like: Tensor) -> tuple[Tensor, ...]:
     return tuple(torch.empty_like(like) for _ in range(3))
 
 
+def _signed_smoothness(x: Tensor, graph: Graph) -> Tensor:
+    r"""Coordinates over norms, in each component, 0 for features of 0; ``(n, d) -> (m, d)``."""
+    each = graph.basis.reciprocal().unsqueeze(1)  # pooling undoes it and leaves sums
+    square = graph.pool(each * x.square())
+    alive = square > 0
+    return torch.where(alive, graph.pool(x) * torch.where(alive, square, 1).rsqrt(), 0)
+
+
 class Target(torch.nn.Module):
     r"""Shifts every channel so that its output has the smoothness :math:`t` in each component:
 
@@ -65,13 +77,27 @@ class Target(torch.nn.Module):
     PyTorch, which is that below the kink, so that the gradient is one of the two one-sided ones.
     With ELU and SELU, features below 1e-19 in float32 are not shifted: their squares count as 0.
 
+    A wanted smoothness that is learned or read starts at ``target`` and stays in the interval from
+    :math:`t_i`, above which component :math:`i` reaches every smoothness whatever its features, to
+    0.999. One that is read from the features is
+
+    .. math::
+        t = t_i + (0.999 - t_i) \operatorname{sigmoid}(\mathbf W \mathbf p + \mathbf b), \qquad
+        p_c = \langle \mathbf z_c, \mathbf e_i \rangle / \|\mathbf z_c\|
+
+    on component :math:`i`, as the gated term reads its coefficients from the coordinates of the
+    features. Here each coordinate is divided by the norm of its channel :math:`\mathbf z_c` on the
+    component, so that it is the channel's own smoothness, with its sign, and depth does not fade
+    it. The weights start at 0, fit any graph, and do not depend on the order of the nodes. Without
+    :math:`\mathbf W \mathbf p` the smoothness is learned.
+
     Args:
         channels: number of channels :math:`d`
         num_components: not used, as all weights depend on the width alone
         layer_share: not used
         target: the wanted smoothness :math:`t`, above 0 and at most 0.999
-        learned: learn :math:`t` for each channel, from ``target`` on: a sigmoid maps a weight to
-            the interval that each component reaches whatever its features
+        source: where :math:`t` comes from: ``fixed``; ``learned`` for each channel; or ``read``
+            from the features, for each component and channel
         rescale: multiply by :math:`r`; by default where the activation allows it. ELU and SELU do
             not, since a factor on their input is not a factor on their output
         activation: the one that follows: ReLU, leaky ReLU, identity, ELU or SELU, by name or as a
@@ -88,7 +114,7 @@ class Target(torch.nn.Module):
         layer_share: float,
         *,
         target: float = 0.8,
-        learned: bool = False,
+        source: str = "fixed",
         rescale: bool | None = None,
         activation: str | torch.nn.Module = "relu",
     ) -> None:
@@ -97,9 +123,9 @@ class Target(torch.nn.Module):
             raise ModelError(f"target is {target}, expected a number above 0 and at most {LARGEST}")
         self.target = float(target)
         self._rescale = None if rescale is None else check_flag(rescale, "rescale")
-        self.logit = (
-            torch.nn.Parameter(torch.empty(channels)) if check_flag(learned, "learned") else None
-        )
+        has_logit, has_weight = pick(SOURCES, source, "source of the wanted smoothness")
+        self.logit = torch.nn.Parameter(torch.empty(channels)) if has_logit else None
+        self.weight = torch.nn.Parameter(torch.empty(channels, channels)) if has_weight else None
         self.before(resolve(activation))
         self.reset_parameters()
 
@@ -127,6 +153,8 @@ class Target(torch.nn.Module):
         if self.logit is not None:
             share = min(self.target / LARGEST, 1 - 1e-6)
             torch.nn.init.constant_(self.logit, math.log(share / (1 - share)))
+        if self.weight is not None:
+            torch.nn.init.zeros_(self.weight)
 
     def forward(self, x: Tensor, graph: Graph) -> Tensor:
         """What is added to the features; ``(n, d) -> (n, d)``."""
@@ -144,8 +172,10 @@ class Target(torch.nn.Module):
         """The wanted smoothness of each component and channel; shape: ``(m, d)``."""
         if self.logit is None:
             return x.new_full((graph.num_components, x.shape[1]), self.target)
-        lower = self.least(graph)
-        return lower + (LARGEST - lower) * torch.sigmoid(self.logit)
+        lower, logit = self.least(graph), self.logit.expand(graph.num_components, -1)
+        if self.weight is not None:
+            logit = torch.addmm(logit, _signed_smoothness(x, graph), self.weight.t())
+        return lower + (LARGEST - lower) * torch.sigmoid(logit)
 
     def least(self, graph: Graph) -> Tensor:
         """The smoothness above which each component reaches all, whatever its features; shape:

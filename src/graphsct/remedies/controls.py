@@ -20,7 +20,13 @@ __all__ = ["CONTROLLED"]
 
 
 def _control(
-    model: torch.nn.Module, data: Any, value: float | None, *, control: str, option: str = ""
+    model: torch.nn.Module,
+    data: Any,
+    value: float | None,
+    *,
+    control: str,
+    option: str = "",
+    **options: Any,
 ) -> None:
     """Give a model a control, with a value for one of its options."""
     components = None
@@ -30,7 +36,8 @@ def _control(
                 f"control {control!r} has one weight for each component of the graph: pass data=..."
             )
         components = graph_of(data).num_components
-    options: dict[str, Any] = {option: value} if option else {}
+    if option:
+        options[option] = value
     if not isinstance(model, Model):
         weight = next(model.parameters())
         control_convolutions(
@@ -51,7 +58,8 @@ def _control(
             model.hidden_channels, control, num_components=components, layer=layer, **options
         )
         made.before(model.activations[layer])
-        setattr(conv, "control", made.to(model.output.weight))  # noqa: B010, a Module to mypy
+        own = made.to(model.output.weight) if layer >= made.first else None
+        setattr(conv, "control", own)  # noqa: B010, a Module to mypy
 
 
 _SCT = ("Wang et al., 2024", "https://arxiv.org/abs/2410.14604")
@@ -95,10 +103,10 @@ CONTROLLED = (
         "controls",
         *_OURS,
         "The sizes of the rough and the smooth part are weights, so depth cannot change them.",
-        'GCN(..., control="normalized")',
-        {"control": "normalized"},
+        'GCN(..., control="normalized", control_options={"first": 1})',
+        {"control": "normalized", "control_options": {"first": 1}},  # as in the stored runs
         Number("control_options.beta", (0.5, 1.0)),
-        change=partial(_control, control="normalized", option="beta"),
+        change=partial(_control, control="normalized", option="beta", first=1),
     ),
     Remedy(
         "target",
