@@ -246,8 +246,9 @@ def _winner(cells: Board) -> BoardFinding:
     ]
     rule = (
         "A control wins if it is better than no control in two thirds of the deep cells. These are "
-        f"{' and '.join(MODELS)} with {_numbers(DEPTHS)} layers on {', '.join(DATA)}. Paired "
-        f"t-tests of runs with the same seed, {100 * LEVEL:g} %, Holm's correction over all of them."
+        f"{' and '.join(MODELS)} with {_numbers(DEPTHS)} layers on {', '.join(DATA)}. "
+        f"Paired t-tests of runs with the same seed, {100 * LEVEL:g} %, Holm's correction over all "
+        "of them."
     )
     return BoardFinding("Is there a control that wins?", answer, rule, tuple(lines))
 
