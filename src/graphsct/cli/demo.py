@@ -36,7 +36,7 @@ _EXAMPLES = options.examples(
 @app.command(epilog=_EXAMPLES)
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("results/demo"),
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, which are 0, 1, ...")] = 5,
+    seeds: Annotated[int, options.seeds()] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Largest number of epochs of a run.")] = 200,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     as_json: Annotated[bool, options.as_json()] = False,
