@@ -52,7 +52,7 @@ _SOUND = "dead, exploding, faded, over-smoothed or collapsed, and the gradient g
 
 
 def answer(found: Diagnosis) -> str:
-    """Return whether the model works; without a rival that is known only of a model that fails."""
+    """Return whether the model works. Without a rival, only a failure can be told."""
     if found.works is False:
         return "The model does not work"
     compared = found.standing is not None and found.standing.without_edges is not None
