@@ -1,8 +1,9 @@
 """The picture at the top of the README: what tells nodes apart fades from layer to layer.
 
-``python benchmarks/picture.py docs/images/fading.png`` trains PyTorch Geometric's GCN with 32
-layers on Cora, and draws for every node and layer the part of the features that tells the node from
-others of its component, beside the verdict of ``graphsct.diagnose``.
+``python benchmarks/picture.py docs/images`` trains PyTorch Geometric's GCN with 32 layers on Cora,
+and draws for every node and layer the part of the features that tells the node from others of its
+component: in ``fading.png`` beside the verdict of ``graphsct.diagnose``, and in
+``fading_narrow.png``, for telephones, above it.
 """
 
 import sys
@@ -33,16 +34,17 @@ def shares(model: torch.nn.Module, data: Any) -> torch.Tensor:
     return torch.stack(own)
 
 
-def draw(values: torch.Tensor, verdict: str, path: Path) -> None:
-    """Draw the heat map and write the verdict beside it."""
+def draw(values: torch.Tensor, verdict: str, path: Path, *, narrow: bool) -> None:
+    """Draw the heat map and write the verdict beside it, or below it."""
     from matplotlib import pyplot as plt
     from matplotlib.colors import LogNorm
 
+    shape: dict[str, Any] = {"ncols": 2, "figsize": (13, 5), "width_ratios": (6, 5)}
+    if narrow:
+        shape = {"nrows": 2, "figsize": (6.5, 9), "height_ratios": (5, 4.6)}
     with styled():
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(13, 5), width_ratios=(6, 5), layout="constrained"
-        )
-        image = left.imshow(
+        figure, (above, below) = plt.subplots(**shape, layout="constrained")
+        image = above.imshow(
             values.t(),
             norm=LogNorm(LEAST, 1, clip=True),
             cmap="inferno",
@@ -50,14 +52,14 @@ def draw(values: torch.Tensor, verdict: str, path: Path) -> None:
             interpolation="nearest",
             extent=(0.5, len(values) + 0.5, values.shape[1], 0),
         )
-        left.set(xlabel="layer", ylabel="node", title=f"A GCN with {DEPTH} layers on Cora")
-        figure.colorbar(image, ax=left, label="what tells a node from the others")
-        right.axis("off")
+        above.set(xlabel="layer", ylabel="node", title=f"A GCN with {DEPTH} layers on Cora")
+        figure.colorbar(image, ax=above, label="what tells a node from the others")
+        below.axis("off")
         first, *others = verdict.splitlines()
         lines = [textwrap.fill(first, 50), ""]
         lines += [textwrap.fill(line, 50, subsequent_indent="    ") for line in others]
-        right.text(0, 1, "graphsct.diagnose(model, data)", va="top", family="monospace", size=13)
-        right.text(0, 0.9, "\n".join(lines), va="top", size=12.5, color=RED, linespacing=1.35)
+        below.text(0, 1, "graphsct.diagnose(model, data)", va="top", family="monospace", size=13)
+        below.text(0, 0.9, "\n".join(lines), va="top", size=12.5, color=RED, linespacing=1.35)
         figure.savefig(path, dpi=110)
 
 
@@ -70,7 +72,9 @@ def main() -> None:
     found = graphsct.diagnose(model, data)
     print(found.verdict)
     order = data.y.argsort(stable=True)[:: data.num_nodes // NODES]
-    draw(shares(model, data)[:, order], found.verdict, Path(sys.argv[1]))
+    values = shares(model, data)[:, order]
+    for name, narrow in {"fading": False, "fading_narrow": True}.items():
+        draw(values, found.verdict, Path(sys.argv[1]) / f"{name}.png", narrow=narrow)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', flags=re.DOTALL)
+_FORMULA = re.compile(
+    r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>([.,;:)]*)', flags=re.DOTALL
+)
 _LETTER = re.compile(r'<(m[in]) mathvariant="([a-z-]+)">([^<]+)</\1>')
 _ALPHABETS = {
     "bold": "BOLD",
@@ -19,7 +21,14 @@ _ALPHABETS = {
 
 def on_page_content(content: str, **_: Any) -> str:
     """Replace the formulas of a page."""
-    return _FORMULA.sub(lambda found: to_mathml(found[3], display=found[2] == "["), content)
+    return _FORMULA.sub(_shown, content)
+
+
+def _shown(found: re.Match[str]) -> str:
+    """A formula on the line of the stop or bracket behind it."""
+    _, kind, latex, behind = found.groups()
+    formula = to_mathml(latex, display=kind == "[")
+    return f'<span class="formula">{formula}{behind}</span>' if behind else formula
 
 
 def to_mathml(latex: str, *, display: bool = False) -> str:

@@ -77,7 +77,14 @@ def test_a_directed_folder_in_both_languages(directed, tmp_path):
 def test_no_flag_shows_a_type():
     for arguments in ([], ["train"], ["data"], ["data", "partition"], ["remedies", "compare"]):
         shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, [*arguments, "--help"]).stdout
-        assert "--help " in shown and "bool" not in shown.lower()
+        assert "--help " in shown and "bool" not in shown.lower() and "list[" not in shown
+
+
+@pytest.mark.parametrize("group", ["data", "remedies"])
+def test_a_group_tells_of_each_command_in_one_sentence(group):
+    for inner in command_of(group).commands.values():
+        assert "\n" not in inner.short_help
+        assert inner.short_help.endswith(".") and ". " not in inner.short_help
 
 
 def test_an_existing_partition_in_both_languages(tmp_path, data):

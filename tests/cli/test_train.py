@@ -140,7 +140,7 @@ def test_settings_come_from_a_file_and_options_before_it(out, tmp_path):
         (("--select", "test"), "select is 'test'"),
         (("--dropout", 1), "dropout is 1.0, expected a number in [0, 1)"),
         (("--resume", "--force"), "choose one"),
-        (("--device", "cdua"), "device is 'cdua', which is not available here; there is "),
+        (("--device", "cdua"), "device is 'cdua', which is not available here; the devices here "),
         (("--device", "cdua"), "cpu, and --device auto takes the first"),
         (("--precision", "bf8"), "there is no precision 'bf8'; choose from bf16, fp16"),
         (("--precision", "fp16", "--device", "cpu"), "use --precision bf16, or --device cuda"),

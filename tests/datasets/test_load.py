@@ -203,7 +203,7 @@ def test_drop_duplicates_only_where_there_are_some(warm):
 def test_made_up_sets_by_name():
     assert load("Demo").graph.num_nodes == 300
     assert not load("demo", seed=1).x.equal(load("demo").x)
-    with pytest.raises(DataError, match="demo is generated; it has one split"):
+    with pytest.raises(DataError, match="demo is generated, with one split"):
         load("demo", split=1)
     rows = load("demo", normalize=True).x.abs().sum(1)
     torch.testing.assert_close(rows, torch.ones(300))

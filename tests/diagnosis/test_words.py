@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -53,3 +54,15 @@ def test_the_best_remedy_is_chosen_by_validation_in_the_direction_of_its_metric(
     )
     assert words.best(found("mae")).name == "gcnii"
     assert words.best(SimpleNamespace(effects=())) is None
+
+
+def test_of_remedies_with_equal_scores_that_with_the_smaller_validation_loss_is_best():
+    def effect(name, loss):
+        return Effect(name, (replace(make_run(0.6, 0.7), val_loss=loss),), (0.1,))
+
+    effects = effect("as it is", 2.0), effect("gcnii", 0.5), effect("pair_norm", 0.4)
+    advice = [Advice(name, f"write {name}", "", "") for name in ("gcnii", "pair_norm")]
+    best = words.best(SimpleNamespace(effects=effects, advice=advice))
+    assert best.name == "pair_norm"
+    equal = "GCNII scored as well on validation nodes; the validation loss decides"
+    assert best.text.endswith(f". {equal}")

@@ -82,7 +82,16 @@ def test_a_suggestion_comes_with_its_evidence(tmp_path, monkeypatch, gain, start
     assert found.startswith(start)
     assert "Cora, homophily 0.81, 2 layers, 4 seeds" in found
     assert f"{50.125 + 100 * gain + 0.15:.1f} ± " in found
+    assert f"the difference of {'+' if gain > 0 else '-'}" in found
+    assert "] is significant after Holm's correction" in found
     assert "(generated, homophily 0.1, 8 layers" in suggestion(0.12, 32)
+
+
+def test_a_suggestion_says_that_a_difference_is_not_significant(tmp_path, monkeypatch):
+    path = written(tmp_path, rows(0))
+    monkeypatch.setattr(wanted, "stored_results", lambda part: path.parent)
+    monkeypatch.setattr(wanted, "LEVEL", 0.0)
+    assert "] is not significant after Holm's correction" in suggestion(0.8, 2)
 
 
 def test_no_graph_of_this_homophily_no_suggestion(tmp_path, monkeypatch):

@@ -61,7 +61,7 @@ def test_a_time_zone_without_dates_is_refused_before_the_work(data, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "<+25>-25")
         time.tzset()
-        expected = r"TZ='<\+25>-25', in which Optuna cannot date trials: .* such as UTC"
+        expected = r"cannot date trials in the time zone TZ='<\+25>-25': .* such as UTC"
         with pytest.raises(TrainingError, match=expected), PLAN.open(data):
             pass
     time.tzset()

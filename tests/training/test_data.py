@@ -73,7 +73,9 @@ def test_features_that_are_not_finite_are_named(data, value, sparse):
     edit(data, "x", put)
     if sparse:
         data.x = data.x.to_sparse_csr()
-    with pytest.raises(DataError, match=f"feature 3 of node 7 is {value}, and 1 others"):
+    with pytest.raises(
+        DataError, match=f"feature 3 of node 7 is {value} .values that are not finite: 2"
+    ):
         SplitData.of(data)
 
 

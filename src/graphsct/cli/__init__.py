@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from graphsct.cli.flags import hide_types, one_line, speak_flags
+from graphsct.cli.flags import one_line, plain_types, speak_flags
 from graphsct.cli.output import logged
 from graphsct.names import nearest
 
@@ -74,7 +74,7 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return hide_types(super().get_params(ctx))
+        return plain_types(super().get_params(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Read the options; --help and --version print."""

@@ -31,7 +31,8 @@ def bench(
     cases: Annotated[
         list[str] | None,
         typer.Option(
-            help="Part of the name of a case, such as 'texas' or 'gcnii-L32'. Default: all cases."
+            help="Part of the names of cases, such as 'texas' or 'gcnii-L32'. May be repeated.",
+            show_default="all cases",
         ),
     ] = None,
     threads: Annotated[int, options.threads(default=True)] = 2,

@@ -15,7 +15,7 @@ import typer
 
 from graphsct.errors import GraphsctError
 
-__all__ = ["hide_types", "one_line", "speak_flags", "with_flags"]
+__all__ = ["one_line", "plain_types", "speak_flags", "with_flags"]
 
 #: Options whose names differ from those of the arguments that they set.
 _OPTIONS = {
@@ -81,8 +81,8 @@ def one_line(error: Exception) -> str:
     return f"{found} (unexpected; 'graphsct --debug ...' shows where)"
 
 
-def hide_types(params: list[Any]) -> list[Any]:
-    """Let the help of a Click command show no type for its flags.
+def plain_types(params: list[Any]) -> list[Any]:
+    """Let the help of a Click command show no type for its flags, and one word for lists.
 
     Args:
         params: parameters of the command, which are changed and returned
@@ -90,6 +90,8 @@ def hide_types(params: list[Any]) -> list[Any]:
     for param in params:
         if getattr(param, "is_flag", False):
             param.metavar = ""
+        elif getattr(param, "multiple", False) and param.metavar is None:
+            param.metavar = "<str>"
     return params
 
 
@@ -97,7 +99,8 @@ def speak_flags(command: Any) -> None:
     """Let a Click command, and the commands in it, name options in the errors of the library."""
     for inner in getattr(command, "commands", {}).values():
         speak_flags(inner)
-    hide_types(command.get_params(typer.Context(command)))
+        inner.short_help = " ".join(inner.help.split()).partition(". ")[0].rstrip(".") + "."
+    plain_types(command.get_params(typer.Context(command)))
     callback = command.callback
     if callback is None:
         return

@@ -48,7 +48,7 @@ def plan(
     features: Annotated[int | None, option("Number of features per node.", _GRAPH, "128")] = None,
     classes: Annotated[int | None, option("Number of classes.", _GRAPH, "40")] = None,
     like: Annotated[
-        str | None, option(f"Take these numbers from {', '.join(KNOWN)}.", _GRAPH)
+        str | None, option(f"Take these numbers from a known graph: {', '.join(KNOWN)}.", _GRAPH)
     ] = None,
     cut: Annotated[
         float | None,

@@ -24,7 +24,7 @@ _EXAMPLES = options.examples(
         "Their settings searched anew",
         "graphsct reproduce table2 --data texas --model gcn --trials 50 --workers 2",
     ),
-    ("What is counted, as Markdown", "graphsct reproduce sizes --report --markdown"),
+    ("The numbers of weights, as Markdown", "graphsct reproduce sizes --report --markdown"),
 )
 
 
@@ -89,7 +89,9 @@ def reproduce(
     seconds: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Start no trial of a cell after this time; measure each time for so long."
+            min=0,
+            help="Start no trial of a cell after this many seconds. In a table of times, measure "
+            "each for this long.",
         ),
     ] = None,
     max_hidden: Annotated[

@@ -68,9 +68,11 @@ def search(
     seeds: Annotated[int | None, options.seeds(_TRIALS, "2, or one per split")] = None,
     epochs: Annotated[int, option("Largest number of epochs of a run.", _TRIALS, True)] = 1500,
     patience: Annotated[
-        int, option("Epochs without a better one before a run stops.", _TRIALS, True)
+        int, option("A run ends after this many epochs without a better one.", _TRIALS, True)
     ] = 100,
-    seconds: Annotated[float | None, option("Start no trial after this time.", _TRIALS)] = None,
+    seconds: Annotated[
+        float | None, option("Start no trial after this many seconds.", _TRIALS)
+    ] = None,
     finalists: Annotated[int, options.finalists(_TRIALS)] = 0,
     seed: Annotated[int, option("Seed of the search.", _TRIALS, True, min=0)] = 0,
     out: Annotated[

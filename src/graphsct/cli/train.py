@@ -118,7 +118,7 @@ def train(
     more: Annotated[list[str] | None, options.more(_MODEL)] = None,
     epochs: Annotated[int | None, option("Largest number of epochs.", _TRAIN, "1500")] = None,
     patience: Annotated[
-        int | None, option("Epochs without a better one before training stops.", _TRAIN, "100")
+        int | None, option("A run ends after this many epochs without a better one.", _TRAIN, "100")
     ] = None,
     least_epochs: Annotated[
         int | None, option("Epochs before patience begins to count.", _TRAIN, "0")

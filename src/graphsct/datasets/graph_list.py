@@ -50,7 +50,7 @@ class GraphList(Sequence[Any]):
     def set_splits(self, splits: Sequence[Split]) -> None:
         """Give the list its splits, after checking them; the first one becomes the masks."""
         if self.y is None:
-            raise DataError(f"{self.name} has no targets y, so that there is nothing to split")
+            raise DataError(f"{self.name} has no targets y, so there is nothing to split")
         for number, split in enumerate(splits):
             where = f"split {number} of {self.name}"
             check_split(split, self.y, every_class=False, where=where)
@@ -82,7 +82,7 @@ class GraphList(Sequence[Any]):
     def num_outputs(self) -> int:
         """Number of outputs of a model: one for each class, label or number."""
         if self.y is None:
-            raise DataError(f"{self.name} has no targets y, so that there is nothing to predict")
+            raise DataError(f"{self.name} has no targets y, so there is nothing to predict")
         return num_outputs(self.y)
 
     @property
@@ -125,7 +125,7 @@ def from_graphs(
     """
     if features == "one_hot":
         raise DataError(
-            "features='one_hot' is a column for each node, which differ from graph to graph; use "
+            "features='one_hot' makes a column for each node, and each graph has other nodes; use "
             "features='degree'"
         )
     if not isinstance(graphs, Iterable):
@@ -146,7 +146,7 @@ def from_graphs(
     found = GraphList(checked, y, name=name, metric=metric)
     if isinstance(split, Fractions | PerClass):
         if y is None:
-            raise DataError(f"{name} has no targets y, so that {split} draws nothing")
+            raise DataError(f"{name} has no targets y from which {split} could draw")
         found.set_splits([split.draw(y)])
     elif split is not None:
         found.set_splits([split] if isinstance(split, Split) else split)
@@ -192,5 +192,5 @@ def _check_features(graphs: Sequence[Any], name: str) -> None:
         if graph.num_features != graphs[0].num_features:
             raise DataError(
                 f"graph {number} of {name} has {graph.num_features} features, graph 0 has "
-                f"{graphs[0].num_features}; all need as many"
+                f"{graphs[0].num_features}; all graphs need the same number"
             )

@@ -70,7 +70,10 @@ def load(
     """
     if isinstance(name, str) and name.lower() in GENERATED:
         if split or drop_duplicates or features:
-            raise DataError(f"{name} is generated; it has one split, features and no duplicates")
+            raise DataError(
+                f"{name} is generated, with one split, features and no duplicates; leave split, "
+                "features and drop_duplicates out"
+            )
         data = GENERATED[name.lower()](seed)
         if normalize:
             data.x = to_tensor(normalize_rows(from_tensor(data.x)))
@@ -125,7 +128,9 @@ def verify(name: str, root: Root = None) -> list[RawFile]:
 
 def _with_duplicates(entry: Entry, parsed: Parsed) -> Parsed:
     if entry.source != "WikipediaNetwork":
-        raise DataError(f"{entry.title} has no known duplicates; only chameleon and squirrel have")
+        raise DataError(
+            f"{entry.title} has no known duplicates; only chameleon and squirrel have some"
+        )
     return parsed
 
 

@@ -152,7 +152,7 @@ def _load_object(target: str) -> Any:
 def _draw(split: Drawn, data: Any) -> None:
     y = getattr(data, "y", None)
     if y is None:
-        raise DataError(f"{data.name} has no labels and no targets, so that {split} draws nothing")
+        raise DataError(f"{data.name} has no labels and no targets from which {split} could draw")
     if isinstance(data, GraphList):
         data.set_splits([split.draw(y)])
     else:

@@ -155,16 +155,16 @@ def check_split(split: Split, y: Tensor, *, every_class: bool, where: str = "the
         both = (mask & theirs).nonzero()
         if len(both):
             raise DataError(
-                f"{where}: node {int(both[0])} is in {name} and in {other}, and so are "
-                f"{len(both) - 1} others; take them out of one"
+                f"{where}: node {int(both[0])} is in {name} and in {other} (nodes in both: "
+                f"{len(both)}); take them out of one"
             )
     known = labelled(y)
     for name, mask in masks.items():
         blank = (mask & ~known).nonzero()
         if len(blank):
             raise DataError(
-                f"{where}: node {int(blank[0])} is in {name} but has no label, and so are "
-                f"{len(blank) - 1} others; take them out of the mask"
+                f"{where}: node {int(blank[0])} is in {name} but has no label (nodes of {name} "
+                f"without a label: {len(blank)}); take them out of the mask"
             )
         if not bool(mask.any()):
             raise DataError(f"{where}: no node is in {name}")

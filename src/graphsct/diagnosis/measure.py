@@ -243,9 +243,9 @@ def check_finite(layer: Layer) -> None:
     if not bool(torch.isfinite(x).all()):
         bad = x[~torch.isfinite(x)]
         raise ModelError(
-            f"the features of {layer.title} hold {bad[0].item()} and "
-            f"{len(bad) - 1} others that are not finite: training diverged there; lower the "
-            "learning rate, and look at the layer before"
+            f"the features of {layer.title} hold {bad[0].item()} (entries that are not finite: "
+            f"{len(bad)}): training diverged there; lower the learning rate, and look at the layer "
+            "before"
         )
 
 

@@ -52,7 +52,7 @@ _SOUND = "dead, exploding, faded, over-smoothed or collapsed, and the gradient g
 
 
 def answer(found: Diagnosis) -> str:
-    """Return whether the model works; without a rival that is known only of a model that fails."""
+    """Return whether the model works. Without a rival, only a failure can be told."""
     if found.works is False:
         return "The model does not work"
     compared = found.standing is not None and found.standing.without_edges is not None
@@ -119,16 +119,23 @@ class BestRemedy:
 
 
 def best(found: Diagnosis) -> BestRemedy | None:
-    """Return the best remedy; ``None`` if none was tried."""
+    """Return the best remedy by validation score, and by validation loss if several have the best
+    score; ``None`` if none was tried.
+    """
     as_it_is, *others = found.effects or (None,)
     if as_it_is is None or not others:
         return None
     metric, show = as_it_is.metric, as_it_is.metric.show
-    choose = max if metric.larger else min
-    effect = choose(others, key=lambda effect: statistics.fmean(effect.val))
+    scores = [statistics.fmean(effect.val) for effect in others]
+    top = max(scores) if metric.larger else min(scores)
+    tied = [effect for effect, score in zip(others, scores, strict=True) if score == top]
+    effect = min(tied, key=lambda one: statistics.fmean(run.val_loss for run in one.runs))
     text = f"Test {metric.title} {show(effect.test)}, {show(as_it_is.test)} without it"
     if (between := interval(effect.differences)) is not None:
         low, high = (show([end], sign="+") for end in between)
         text += f"; the 95 % interval of the difference is {low} to {high}"
+    if equal := [title(one.name) for one in tied if one is not effect]:
+        names = " and ".join(equal)
+        text += f". {names} scored as well on validation nodes; the validation loss decides"
     line = next(advice.change for advice in found.advice if advice.name == effect.name)
     return BestRemedy(effect.name, title(effect.name), text, line)

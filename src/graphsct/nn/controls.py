@@ -143,7 +143,7 @@ class _Bias(torch.nn.Module):
 #: and the number of components (``needs_components``), which of its settings a search may choose
 #: (``search_space``), which options it needs for a batch of graphs (``batch_options``, none if left
 #: out), and the first layer of a network that has it (``first_layer``, 1 if left out).
-CONTROLS: dict[str, type[_Pooled | _Gated | _GatedFull | _Bias | Normalized | Target]] = {
+CONTROLS: dict[str, Any] = {
     "pooled": _Pooled,
     "gated": _Gated,
     "gated_full": _GatedFull,

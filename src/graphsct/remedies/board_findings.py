@@ -246,8 +246,9 @@ def _winner(cells: Board) -> BoardFinding:
     ]
     rule = (
         "A control wins if it is better than no control in two thirds of the deep cells. These are "
-        f"{_list(DATA, len(DATA))}; {' and '.join(MODELS)}; {_numbers(DEPTHS)} layers. Paired "
-        f"t-tests, {100 * LEVEL:g} %, Holm's correction over all of them."
+        f"{' and '.join(MODELS)} with {_numbers(DEPTHS)} layers on {', '.join(DATA)}. "
+        f"Paired t-tests of runs with the same seed, {100 * LEVEL:g} %, Holm's correction over all "
+        "of them."
     )
     return BoardFinding("Is there a control that wins?", answer, rule, tuple(lines))
 
@@ -272,7 +273,7 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
     answer = f"{median(everything):.1f} × the time, in the median" if everything else "Not measured"
     rule = (
         "The processor time of an epoch, as a multiple of that without a remedy at the same depth. "
-        "Both are medians of epochs in turns."
+        "Epochs with and without the remedy take turns, and their medians are compared."
     )
     return BoardFinding("What does a remedy cost?", answer, rule, tuple(lines))
 
@@ -313,5 +314,5 @@ def _missing(own: Sequence[Board]) -> BoardFinding:
             f"{_place(key)}, {_numbers(depths)} layers: {len(board)} cells run, {missing} not run, "
             f"{diverged} diverged"
         )
-    rule = "Counted are all remedies that fit the model, at all depths at which any was run."
+    rule = "This counts all remedies that fit the model, at every depth at which any was run."
     return BoardFinding("What was not run?", f"{absent} cells", rule, tuple(lines))

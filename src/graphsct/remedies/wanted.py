@@ -190,14 +190,15 @@ def suggestion(homophily: float | None, depth: int) -> str | None:
     verdict = verdicts(panels)[panels.index(found)]
     t, runs = found.best()
     gain = runs.gain(found.plain)
-    shown = "" if gain is None else f", {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}]"
+    sure = "not significant" if verdict == _UNCLEAR else "significant"
+    shown = "" if gain is None else f" of {gain.mean:+.1f} [{gain.low:+.1f}, {gain.high:+.1f}]"
     advice = f"control 'target' with t = {t:g}" if verdict == "helps" else "none"
     where = found.title
     if found.data in CATALOG:
         where += f", homophily {found.homophily:.2f}"
     return (
         f"{advice}. In the stored experiment nearest to this graph ({where}, {found.depth} layers, "
-        f"{len(runs.test)} seeds), the best t by "
-        f"validation, {t:g} in all layers, has {runs} beside {found.plain} without{shown}: "
-        f"{verdict}"
+        f"{len(runs.test)} seeds), validation chooses t = {t:g} for all layers. Its test score is "
+        f"{runs}, and {found.plain} without a wanted smoothness: the difference{shown} is {sure} "
+        "after Holm's correction for all graphs of the experiment"
     )

@@ -69,8 +69,9 @@ def run_cluster(
             ray.wait(going, num_returns=len(going), timeout=10)
     except ray.exceptions.RayError as error:
         raise TrainingError(
-            f"a worker of the Ray cluster failed, after {_RETRIES} retries if it was killed. The "
-            f"results are kept: run the search again to resume it. The worker said: {error}"
+            "a worker of the Ray cluster failed; one that is killed is restarted up to "
+            f"{_RETRIES} times. The results are kept: run the search again to resume it. The "
+            f"worker said: {error}"
         ) from error
     finally:
         ray.shutdown()

@@ -144,8 +144,8 @@ def _check_time_zone() -> None:
         datetime.now().astimezone()
     except ValueError as error:
         raise TrainingError(
-            f"the time zone is TZ={os.environ.get('TZ')!r}, in which Optuna cannot date trials: "
-            f"{error} Set another time zone, such as UTC"
+            f"Optuna cannot date trials in the time zone TZ={os.environ.get('TZ')!r}: {error} Set "
+            "another time zone, such as UTC"
         ) from error
 
 

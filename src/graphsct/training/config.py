@@ -146,8 +146,8 @@ def check_select(config: Any) -> None:
         object.__setattr__(config, "select", "val_score")
     if config.select not in SELECTIONS:
         raise TrainingError(
-            f"select is {config.select!r}{nearest(config.select, SELECTIONS)}: it names the "
-            "criterion for the best epoch"
+            f"select is {config.select!r}, which is not a criterion for the best epoch"
+            f"{nearest(config.select, SELECTIONS)}"
         )
 
 

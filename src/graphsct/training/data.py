@@ -324,8 +324,8 @@ def read_features(data: Any, name: str) -> Tensor:
             row = int(torch.searchsorted(x.crow_indices(), place[0], right=True)) - 1
             place = [row, int(x.col_indices()[place[0]])]
         raise DataError(
-            f"{name}: feature {place[1]} of node {place[0]} is {values[tuple(bad[0])].item()}, and "
-            f"{len(bad) - 1} others are not finite either; replace them, for example by zero"
+            f"{name}: feature {place[1]} of node {place[0]} is {values[tuple(bad[0])].item()} "
+            f"(values that are not finite: {len(bad)}); replace them, for example by zero"
         )
     return x
 

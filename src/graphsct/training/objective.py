@@ -96,5 +96,5 @@ class Objective:
             raise DataError(
                 f"{name}: the label {int(y[first])} of {of} {first} is not among the model's "
                 f"classes 0 .. {scores.shape[1] - 1}{more}; build it with "
-                f"out_channels={int(y.max()) + 1}, or mend the labels"
+                f"out_channels={int(y.max()) + 1}, or correct the labels"
             )

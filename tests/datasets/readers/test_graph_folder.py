@@ -42,7 +42,7 @@ def test_the_split_given_comes_before_that_of_the_folder(folder, data):
         (folder / f"{part}.txt").write_text("\n".join(map(str, np.flatnonzero(mask))) + "\n")
     assert (from_folder(folder).val_mask == data.val_mask).all()
     (folder / "test.txt").unlink()
-    with pytest.raises(DataError, match="has train, val, but a split is train, val, test"):
+    with pytest.raises(DataError, match="has train, val, but a split needs train, val, test"):
         from_folder(folder)
 
 

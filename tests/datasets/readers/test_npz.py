@@ -50,7 +50,7 @@ WRONG = {
     r"edges holds an array of shape \(3, 3\)": {"edges": np.zeros((3, 3), dtype=int)},
     "the node 300 is unknown, there are 300 nodes": {"edges": np.array([[0, 300]])},
     "node_labels: <U1": {"node_labels": np.array(["a"] * 300)},
-    "has no val_masks, but other masks": {"val_masks": None},
+    "has other masks, but no val_masks": {"val_masks": None},
     "train_masks: an array of bool and shape": {"train_masks": np.ones((2, 7), dtype=bool)},
     r"the features of mine has shape \(299, 1\)": {"node_features": np.ones((299, 1))},
     "cannot be read: ValueError: Object arrays cannot be loaded": {"edges": np.array([{}])},

@@ -130,7 +130,7 @@ def test_other_attributes_are_kept_and_a_missing_mask_is_named(source):
     assert found.pos is source.pos
     assert (found.origin, found.split) == ("here", "random")
     del source.val_mask
-    with pytest.raises(DataError, match=r"data has no val_mask, but other masks.*Fractions"):
+    with pytest.raises(DataError, match=r"data has other masks, but no val_mask.*Fractions"):
         from_data(source)
     assert from_data(source, split=Fractions()).val_mask.any()
     with pytest.raises(DataError, match="neither edge_index nor adj_t"):

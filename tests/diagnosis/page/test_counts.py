@@ -18,6 +18,8 @@ def test_the_card_says_what_there_is():
     degrees, sizes = (drawn.figure["data"][0] for drawn in view.figures)
     assert (degrees["x"], degrees["y"]) == ([1, 3], [5, 1])
     assert (sizes["x"], sizes["y"]) == ([1, 2, 4], [1, 1, 1])
+    assert view.figures[1].figure["layout"]["xaxis"]["tickvals"] == [1, 2, 4]
+    assert view.figures[1].figure["layout"]["yaxis"]["ticktext"] == ["1"]
 
 
 def test_the_card_of_one_component_without_labels():

@@ -81,7 +81,7 @@ def _split(place: Path) -> SplitLike | None:
     parts = {part: path for part in Split._fields if (path := _find(place, part)) is not None}
     if parts and len(parts) < len(Split._fields):
         raise DataError(
-            f"{place} has {', '.join(parts)}, but a split is {', '.join(Split._fields)}"
+            f"{place} has {', '.join(parts)}, but a split needs {', '.join(Split._fields)}"
         )
     return parts or None
 

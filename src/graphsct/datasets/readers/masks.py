@@ -130,6 +130,6 @@ def stack_masks(masks: Sequence[Any], where: object) -> Any:
     if {*counts} - {1, max(counts)}:
         raise DataError(
             f"{where} has {', '.join(map(str, counts))} masks for training, validation and "
-            "testing; expected as many of each"
+            "testing; expected the same number of each"
         )
     return np.stack(np.broadcast_arrays(*masks))

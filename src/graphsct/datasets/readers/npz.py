@@ -84,5 +84,5 @@ def _read_masks(path: Path, part: dict[str, Any], num_nodes: int) -> Any:
     if len(missing) == len(_MASKS):
         return np.empty((3, 0, num_nodes), dtype=bool)
     if missing:
-        raise DataError(f"{path} has no {missing[0]}, but other masks; add it, or drop them all")
+        raise DataError(f"{path} has other masks, but no {missing[0]}; add it, or drop them all")
     return stack_masks([as_masks(part[key], num_nodes, f"{path}, {key}") for key in _MASKS], path)

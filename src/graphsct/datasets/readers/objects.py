@@ -132,7 +132,7 @@ def _splits(data: Any, num_nodes: int, name: str) -> list[Split]:
         return []
     if missing:
         raise DataError(
-            f"{name} has no {missing[0]}_mask, but other masks; add it, or draw all of them: "
+            f"{name} has other masks, but no {missing[0]}_mask; add it, or draw all of them: "
             "split=Fractions(0.48, 0.32)"
         )
     rows = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphsct.diagnosis.card import GraphCard
-from graphsct.plotting.interactive import BLUE, Drawn, layout, log_axis
+from graphsct.plotting.interactive import BLUE, Drawn, Figure, layout, log_axis
 
 __all__ = ["CardView", "card_view"]
 
@@ -61,9 +61,17 @@ def _counts(title: str, what: str, of: str, pairs: Sequence[tuple[int, int]]) ->
             260,
             legend=False,
             hovermode="closest",
-            xaxis=log_axis([value for value, _ in shown], title={"text": what}),
-            yaxis=log_axis([count for _, count in shown], title={"text": of}),
+            xaxis=_axis([value for value, _ in shown], what),
+            yaxis=_axis([count for _, count in shown], of),
         ),
     }
     low, high = pairs[0][0], pairs[-1][0]
     return Drawn(title, figure, f"Number of {of} by number of {what}, from {low:,} to {high:,}")
+
+
+def _axis(counts: Sequence[int], title: str) -> Figure:
+    """Return a logarithmic axis, with a tick at each of a few numbers and nowhere else."""
+    axis = log_axis(counts, title={"text": title})
+    if len(few := sorted(set(counts))) < 4:
+        axis |= {"tickvals": few, "ticktext": [f"{one:,}" for one in few]}
+    return axis

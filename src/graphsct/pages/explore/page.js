@@ -59,8 +59,8 @@ const fillings = {
 const largest = () => LIMIT + Math.max(...unpool(state.graph, state.alpha).map(Math.abs));
 const zScales = () => stemScales(find("z-stems"), state.graph, largest());
 
-// A window may have no width for a while; the observer draws when it has one.
-const unseen = () => find("main").clientWidth === 0;
+// A window may be too narrow for a picture for a while; the observer draws when it is not.
+const unseen = () => find("curve").clientWidth < 100;
 
 function draw() {
   if (unseen()) return;
