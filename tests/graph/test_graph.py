@@ -210,7 +210,7 @@ BAD = {
     "num_nodes is 2.5": dict(edge_index=[[0, 1], [1, 0]], num_nodes=2.5),
     "num_nodes is True": dict(edge_index=[[0, 1], [1, 0]], num_nodes=True),
     "num_nodes is -2": dict(edge_index=[[0, 1], [1, 0]], num_nodes=-2),
-    "more than any machine": dict(edge_index=[[0, 1], [1, 0]], num_nodes=10**15),
+    "holds at most 2147483648 nodes": dict(edge_index=[[0, 1], [1, 0]], num_nodes=10**15),
     "largest id is 1000000000000.*relabel": dict(edge_index=[[0, 10**12], [10**12, 0]]),
     "device is 'nowhere', which is not available": dict(edge_index=[[0], [0]], device="nowhere"),
     "device is 3.5, which is not available": dict(edge_index=[[0], [0]], device=3.5),

@@ -17,10 +17,12 @@ from graphsct.datasets.targets import check_targets, kind_of, num_outputs
 from graphsct.errors import DataError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of, keep_graph
+from graphsct.graph.pattern import in_two_threads
 
 __all__ = ["assemble", "describe", "edge_homophily", "set_splits"]
 
-_NODES = 1 << 14
+#: Nodes and edges that stay in the cache between two steps.
+_NODES, _EDGES = 1 << 14, 1 << 15
 
 
 def assemble(
@@ -133,18 +135,23 @@ def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
     """Both directions of every edge once, sorted, with weights; self-loops if listed."""
     adjacency = graph.adjacency
     starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
-    ends = np.asarray(listed)
     looped = np.zeros(graph.num_nodes, dtype=bool)
-    looped[ends[0][ends[0] == ends[1]]] = True
+    for ends in torch.split(listed, _EDGES, dim=1):
+        looped[ends[0][ends[0] == ends[1]].numpy()] = True
+    lost = np.concatenate([[0], np.cumsum(~looped)])
     kept = np.ones(len(columns), dtype=bool)
-    edge_index = np.empty((2, len(columns) - graph.num_nodes + looped.sum()), dtype=np.int64)
-    end = 0
-    for first in range(0, graph.num_nodes, _NODES):  # in blocks that stay in the cache
-        here = starts[first : first + _NODES + 1]
-        col, own = columns[here[0] : here[-1]], kept[here[0] : here[-1]]
-        row = np.repeat(np.arange(first, first + len(here) - 1), np.diff(here))
-        np.logical_or(row != col, looped[row], out=own)
-        begin, end = end, end + int(np.count_nonzero(own))
-        edge_index[0, begin:end], edge_index[1, begin:end] = row[own], col[own]
+    edge_index = np.empty((2, len(columns) - lost[-1]), dtype=np.int64)
+
+    def copy(first: int) -> None:
+        rows = np.arange(first, min(first + _NODES, graph.num_nodes))
+        own, bare = starts[first : first + _NODES + 1], ~looped[rows]
+        entries = slice(own[0], own[-1])
+        edges = slice(own[0] - lost[first], own[-1] - lost[first + len(rows)])
+        loops = np.flatnonzero(columns[entries] == np.repeat(rows, np.diff(own)))
+        kept[entries][loops[bare]] = False
+        edge_index[0, edges] = np.repeat(rows, np.diff(own) - bare)
+        edge_index[1, edges] = columns[entries][kept[entries]]
+
+    in_two_threads(copy, range(0, graph.num_nodes, _NODES), edges=len(columns))
     weight = None if adjacency.weight is None else adjacency.weight[torch.from_numpy(kept)]
     return torch.from_numpy(edge_index), weight
