@@ -6,7 +6,7 @@
 
 ``run`` measures the parts that docs/speed.json does not have yet, or those that are named, and
 writes after each of them. A part is a case of ``graphsct bench``, the same under ``torch.compile``,
-ten seeds of a case at once, or ``files``. ``list`` prints the parts that are missing. ``report``
+ten seeds of a case at once, a wide network with its memory, ``growth`` or ``files``. ``list`` prints the parts that are missing. ``report``
 writes the picture and the tables into docs/speed.md, and the two ratios into the README.
 """
 
@@ -26,9 +26,10 @@ import many
 import torch
 
 import datasets
+import scale
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
 from graphsct.training.peers import COMPILED
-from graphsct.training.timing import CASES, GRAPHS, Case, measure
+from graphsct.training.timing import CASES, GRAPHS, LARGE_PEERS, Case, measure
 
 ROOT = Path(__file__).parents[1]
 PAGE, RESULT = ROOT / "docs" / "speed.md", ROOT / "docs" / "speed.json"
@@ -36,6 +37,10 @@ PICTURE = ROOT / "docs" / "images" / "speed.png"
 NAMES = {"arxiv_graph": "Ogbn-arxiv's graph", "pubmed": "PubMed"}
 #: Cases that torch.compile compiles within some minutes.
 SHALLOW = [case for case in CASES if case.model == "gcn" and case.layers <= 8]
+#: Too long for ``graphsct bench``.
+WIDE = [Case("arxiv_graph", "gcn", layers, 256) for layers in (4, 16)]
+#: Numbers of nodes, from features that fit into a cache of 32 MB to those that do not.
+SIZES = (50_000, 100_000, 200_000, 400_000)
 
 
 def epochs(case: Case, seconds: float) -> Any:
@@ -50,6 +55,17 @@ def epochs(case: Case, seconds: float) -> Any:
 
 def compiled(case: Case, seconds: float) -> Any:
     return measure(case, seconds=seconds, peers=[COMPILED], controls=[False])
+
+
+def wide(case: Case, seconds: float) -> Any:
+    """Times of a few epochs, and the memory of a process that trains one of them alone."""
+    (row,) = measure(case, seconds=seconds, repeats=2, controls=[False])
+    memory = {whose: scale.peak_gigabytes(case, whose) for whose in ("ours", *LARGE_PEERS)}
+    return row | {f"{whose}_gb": found for whose, found in memory.items()}
+
+
+def growth(seconds: float) -> Any:
+    return {"seconds": scale.growth(SIZES, seconds)}
 
 
 def files(seconds: float) -> Any:
@@ -72,7 +88,8 @@ def parts() -> dict[str, Callable[[float], Any]]:
         for control in (False, True):
             name = f"seeds-{case}{'-control' if control else ''}"
             found[name] = partial(seeds, control, case)
-    found["files"] = files
+    found |= {f"wide-{case}": partial(wide, case) for case in WIDE}
+    found |= {"growth": growth, "files": files}
     return found | {f"compiled-{case}": partial(compiled, case) for case in SHALLOW}
 
 
