@@ -97,7 +97,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help="for each comparison")
     parser.add_argument("--only-doubling", action="store_true")
     parser.add_argument("--models", nargs="+", default=["gcn", "gcnii"], choices=["gcn", "gcnii"])
-    parser.add_argument("--peak", nargs=3, metavar=("CASE", "WHOSE", "CONTROL"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--peak", nargs=3, metavar=("CASE", "WHOSE", "CONTROL"), help=argparse.SUPPRESS
+    )
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.peak:

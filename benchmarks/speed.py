@@ -6,8 +6,9 @@
 
 ``run`` measures the parts that docs/speed.json does not have yet, or those that are named, and
 writes after each of them. A part is a case of ``graphsct bench``, the same under ``torch.compile``,
-ten seeds of a case at once, a wide network with its memory, ``growth`` or ``files``. ``list`` prints the parts that are missing. ``report``
-writes the picture and the tables into docs/speed.md, and the two ratios into the README.
+ten seeds of a case at once, a wide network with its memory, ``growth`` or ``files``. ``list``
+prints the parts that are missing. ``report`` writes the picture and the tables into docs/speed.md,
+and the two ratios into the README.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import many
+import scale
 import torch
 
 import datasets
-import scale
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
 from graphsct.training.peers import COMPILED
 from graphsct.training.timing import CASES, GRAPHS, LARGE_PEERS, Case, measure

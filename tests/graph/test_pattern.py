@@ -45,7 +45,9 @@ def test_ids_may_have_all_their_bits():
 
 def test_edges_without_a_reverse_are_counted_and_the_first_is_named():
     ids = np.array([[4, 3, 0, 1, 3, 3], [4, 1, 2, 0, 0, 1]])
-    with pytest.raises(DirectedGraphError, match="4 edges have no reverse, the first is 0 -> 2;") as e:
+    with pytest.raises(
+        DirectedGraphError, match="4 edges have no reverse, the first is 0 -> 2;"
+    ) as e:
         pattern.build_pattern(ids, 5, symmetrize=False)
     assert e.value.edge == (0, 2)
     assert pattern.build_pattern(ids, 5, symmetrize=True)[0].tolist() == [0, 4, 7, 9, 12, 13]
