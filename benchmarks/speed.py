@@ -20,6 +20,7 @@ import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,35 @@ def files_table(seconds: dict[str, float]) -> str:
     return table(["", "seconds", "over pyarrow"], lines)
 
 
+def growth_table(seconds: dict[str, float]) -> str:
+    """The time of an epoch by the number of nodes, and what each doubling costs."""
+    times = list(seconds.values())
+    ratios = ["", *(f"{after / before:.2f}" for before, after in pairwise(times))]
+    lines = [
+        [f"{int(nodes):,}", f"{1e3 * time:,.0f}", ratio]
+        for (nodes, time), ratio in zip(seconds.items(), ratios, strict=True)
+    ]
+    return table(["nodes", "ms", "over half as many"], lines)
+
+
+def wide_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Time and memory, ours and those of the peers."""
+    heads = ["", "channels", "ours", "PyG", "expert", "ours, GB", "PyG, GB", "expert, GB"]
+    lines = []
+    for row in rows:
+        times = [f"{row[key] / 1e3:.1f} s" for key in ("ours_ms", "pyg_sparse_ms", "expert_ms")]
+        memory = [f"{row[key]:.1f}" for key in ("ours_gb", "pyg_sparse_gb", "expert_gb")]
+        lines.append([label(row["case"]), row["case"].rpartition("d")[2], *times, *memory])
+    return table(heads, lines)
+
+
+def uncompiled(found: Iterable[str]) -> str:
+    """Which cases have no time under ``torch.compile``."""
+    left = [label(str(case)) for case in SHALLOW if f"compiled-{case}" not in found]
+    text = f"Not compiled yet: {'; '.join(left) or 'nothing'}."
+    return textwrap.fill(text, width=116)
+
+
 def summary(rows: Sequence[dict[str, Any]]) -> str:
     """Both ratios, in a sentence."""
     parts = []
@@ -250,14 +280,17 @@ def report() -> None:
     sentence = summary(rows)
     left = [label(name) for name in map(str, CASES) if name not in found]
     left += [f"ten seeds of {label(n.removeprefix('seeds-'))}" for n in missing() if "seeds" in n]
+    later = "Not measured yet."
+    wide_rows = [found[name] for name in found if name.startswith("wide-")]
     texts = {
         "left": textwrap.fill(f"Not measured yet: {'; '.join(left) or 'nothing'}.", width=116),
         "summary": sentence,
         "epochs": epoch_table(rows, fast),
+        "uncompiled": uncompiled(found),
         "seeds": seeds_table([found[name] for name in found if name.startswith("seeds-")]),
-        "files": files_table(found["files"]["seconds"])
-        if "files" in found
-        else "Not measured yet.",
+        "wide": wide_table(wide_rows) if wide_rows else later,
+        "growth": growth_table(found["growth"]["seconds"]) if "growth" in found else later,
+        "files": files_table(found["files"]["seconds"]) if "files" in found else later,
     }
     fill(PAGE, texts)
     fill(ROOT / "README.md", {"summary": sentence})
