@@ -3,7 +3,7 @@ import torch
 
 from graphsct import DataError, Graph
 from graphsct.datasets import Split
-from graphsct.datasets.assemble import assemble, describe, edge_homophily
+from graphsct.datasets.assemble import assemble, describe, edge_homophily, self_loops
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2], [1, 0, 2, 1, 2]])
 X = torch.tensor([[1.0, 3.0], [2.0, 2.0], [0.0, 0.0]])
@@ -12,13 +12,13 @@ SPLIT = Split(*(torch.arange(3) == node for node in range(3)))
 
 
 def build(**change):
-    parts = dict(graph=Graph(EDGES), edge_index=EDGES, x=X.numpy(), y=Y, splits=[SPLIT])
+    parts = dict(graph=Graph(EDGES), loops=[2], x=X.numpy(), y=Y, splits=[SPLIT])
     return assemble("mine", **parts | change)
 
 
 def test_edges_come_in_both_directions_with_the_self_loops_that_were_listed():
     half = torch.tensor([[2, 2], [1, 2]])
-    data = build(graph=Graph(half, symmetrize=True), edge_index=half)
+    data = build(graph=Graph(half, symmetrize=True), loops=self_loops(half))
     assert data.edge_index.tolist() == [[1, 2, 2], [2, 1, 2]]
     assert "edge_weight" not in data
     weight = [2.0, 2.0, 3.0, 3.0, 5.0]

@@ -81,11 +81,12 @@ def csbm(
     x *= np.float32(num_features**-0.5)
     x += mean[nodes.label]
     y = torch.from_numpy(nodes.label)
-    edge_index = torch.from_numpy(edges)
+    graph = Graph(edges, num_nodes, symmetrize=True)
+    del edges  # as much memory as the result
     return assemble(
         name,
-        graph=Graph(edge_index, num_nodes, symmetrize=True),
-        edge_index=edge_index,
+        graph=graph,
+        loops=[],
         x=x,
         y=y,
         splits=[(split or Fractions(seed=seed)).draw(y)],
