@@ -63,3 +63,21 @@ def test_features_that_are_no_matrix_are_not_counted():
     data.x = torch.tensor(1.0)
     with pytest.raises(DataError, match=r"mine: the features x have shape \(\), expected \(n, d\)"):
         describe(data)
+
+
+def test_edges_of_many_nodes_are_copied_block_by_block(monkeypatch):
+    ids = torch.randint(9, (2, 40), generator=torch.Generator().manual_seed(0))
+    weight = torch.rand(40, generator=torch.Generator().manual_seed(1))
+    graph = Graph(ids, 9, weight, symmetrize=True)
+    loops = self_loops(ids)
+    rows, columns = graph.adjacency.starts.diff(), graph.adjacency.columns
+    row = torch.arange(9).repeat_interleave(rows)
+    listed = (row != columns) | torch.isin(row, torch.from_numpy(loops))
+    assert 0 < int((row == columns)[listed].sum()) < 9
+    for block in (1 << 14, 2):
+        monkeypatch.setattr("graphsct.datasets.assemble._NODES", block)
+        monkeypatch.setattr("graphsct.datasets.assemble._EDGES", block)
+        assert self_loops(ids).tolist() == loops.tolist()
+        data = build(graph=graph, loops=loops, x=None, y=None, splits=[])
+        assert data.edge_index.tolist() == [row[listed].tolist(), columns[listed].tolist()]
+        assert data.edge_weight.equal(graph.adjacency.weight[listed])

@@ -371,3 +371,8 @@ def test_an_arranged_graph_is_the_same_one(graph):
         kept = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(1)) < 0.5
         lost = other.keep_edges(kept)
         assert_close(lost.propagate(x[place]), graph.keep_edges(kept).propagate(x)[place])
+
+
+def test_the_operator_of_many_nodes_is_normalised_block_by_block(case, dense, monkeypatch):
+    monkeypatch.setattr("graphsct.graph.graph._ROWS", 2)
+    assert_close(case.graph().matrix.to_dense(), dense.G, rtol=1e-14, atol=1e-14)
