@@ -46,6 +46,7 @@ class Row(NamedTuple):
     features: int = 64
     held_out: bool = False
     components: int = 1
+    method: str = "contiguous"
 
     @property
     def name(self) -> str:
@@ -82,14 +83,15 @@ def rows() -> list[Row]:
             other._replace(why="held", nodes=600_000, edges=3_000_000, depth=3, width=96),
             other._replace(why="large", nodes=2_000_000, edges=20_000_000),
         ]
-    return found
+    arxiv = next(row for row in found if row.why == "arxiv" and row.processes == 2)
+    return [*found, arxiv._replace(why="arxiv-metis", method="metis")]
 
 
 def measure(row: Row, folder: Path) -> dict[str, Any]:
     """Partition the graph of a row and train on it, in processes of their own."""
     from graphsct.distributed import write_partition
 
-    if row.why == "arxiv":
+    if row.why.startswith("arxiv"):
         data = load("arxiv_graph", features="degree")
     else:
         split = Fractions(0.5, 0.25, seed=0)
@@ -102,7 +104,7 @@ def measure(row: Row, folder: Path) -> dict[str, Any]:
             split=split,
         )
     place = folder / row.name
-    write_partition(data, place, row.processes)
+    write_partition(data, place, row.processes, method=row.method)
     classes, features = data.num_classes, data.num_features
     del data
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
@@ -162,6 +164,8 @@ def compare(path: Path) -> None:
 
     epochs = json.loads(path.read_text(encoding="utf-8"))["epochs"]
     measured = [Measurement.from_dict(values) for values in epochs]
+    if all(row.held_out for row in measured):
+        return
     fitted = fit_prices(row for row in measured if not row.held_out)
     for row in measured:
         found = quote(row.job, row.processes, Machine(gigabits=None), own=row.share, at=fitted)

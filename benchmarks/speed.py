@@ -6,8 +6,9 @@
 
 ``run`` measures the parts that docs/speed.json does not have yet, or those that are named, and
 writes after each of them. A part is a case of ``graphsct bench``, the same under ``torch.compile``,
-ten seeds of a case at once, or ``files``. ``list`` prints the parts that are missing. ``report``
-writes the picture and the tables into docs/speed.md, and the two ratios into the README.
+ten seeds of a case at once, a wide network with its memory, ``growth`` or ``files``. ``list``
+prints the parts that are missing. ``report`` writes the picture and the tables into docs/speed.md,
+and the two ratios into the README.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import many
+import scale
 import torch
 
 import datasets
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
 from graphsct.training.peers import COMPILED
-from graphsct.training.timing import CASES, GRAPHS, Case, measure
+from graphsct.training.timing import CASES, GRAPHS, LARGE_PEERS, Case, measure
 
 ROOT = Path(__file__).parents[1]
 PAGE, RESULT = ROOT / "docs" / "speed.md", ROOT / "docs" / "speed.json"
@@ -36,6 +39,10 @@ PICTURE = ROOT / "docs" / "images" / "speed.png"
 NAMES = {"arxiv_graph": "Ogbn-arxiv's graph", "pubmed": "PubMed"}
 #: Cases that torch.compile compiles within some minutes.
 SHALLOW = [case for case in CASES if case.model == "gcn" and case.layers <= 8]
+#: Too long for ``graphsct bench``.
+WIDE = [Case("arxiv_graph", "gcn", layers, 256) for layers in (4, 16)]
+#: Numbers of nodes, from features that fit into a cache of 32 MB to those that do not.
+SIZES = (50_000, 100_000, 200_000, 400_000)
 
 
 def epochs(case: Case, seconds: float) -> Any:
@@ -50,6 +57,17 @@ def epochs(case: Case, seconds: float) -> Any:
 
 def compiled(case: Case, seconds: float) -> Any:
     return measure(case, seconds=seconds, peers=[COMPILED], controls=[False])
+
+
+def wide(case: Case, seconds: float) -> Any:
+    """Times of a few epochs, and the memory of a process that trains one of them alone."""
+    (row,) = measure(case, seconds=seconds, repeats=2, controls=[False])
+    memory = {whose: scale.peak_gigabytes(case, whose) for whose in ("ours", *LARGE_PEERS)}
+    return row | {f"{whose}_gb": found for whose, found in memory.items()}
+
+
+def growth(seconds: float) -> Any:
+    return {"seconds": scale.growth(SIZES, seconds)}
 
 
 def files(seconds: float) -> Any:
@@ -72,7 +90,8 @@ def parts() -> dict[str, Callable[[float], Any]]:
         for control in (False, True):
             name = f"seeds-{case}{'-control' if control else ''}"
             found[name] = partial(seeds, control, case)
-    found["files"] = files
+    found |= {f"wide-{case}": partial(wide, case) for case in WIDE}
+    found |= {"growth": growth, "files": files}
     return found | {f"compiled-{case}": partial(compiled, case) for case in SHALLOW}
 
 
@@ -154,6 +173,35 @@ def files_table(seconds: dict[str, float]) -> str:
     return table(["", "seconds", "over pyarrow"], lines)
 
 
+def growth_table(seconds: dict[str, float]) -> str:
+    """The time of an epoch by the number of nodes, and what each doubling costs."""
+    times = list(seconds.values())
+    ratios = ["", *(f"{after / before:.2f}" for before, after in pairwise(times))]
+    lines = [
+        [f"{int(nodes):,}", f"{1e3 * time:,.0f}", ratio]
+        for (nodes, time), ratio in zip(seconds.items(), ratios, strict=True)
+    ]
+    return table(["nodes", "ms", "over half as many"], lines)
+
+
+def wide_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Time and memory, ours and those of the peers."""
+    heads = ["", "channels", "ours", "PyG", "expert", "ours, GB", "PyG, GB", "expert, GB"]
+    lines = []
+    for row in rows:
+        times = [f"{row[key] / 1e3:.1f} s" for key in ("ours_ms", "pyg_sparse_ms", "expert_ms")]
+        memory = [f"{row[key]:.1f}" for key in ("ours_gb", "pyg_sparse_gb", "expert_gb")]
+        lines.append([label(row["case"]), row["case"].rpartition("d")[2], *times, *memory])
+    return table(heads, lines)
+
+
+def uncompiled(found: Iterable[str]) -> str:
+    """Which cases have no time under ``torch.compile``."""
+    left = [label(str(case)) for case in SHALLOW if f"compiled-{case}" not in found]
+    text = f"Not compiled yet: {'; '.join(left) or 'nothing'}."
+    return textwrap.fill(text, width=116)
+
+
 def summary(rows: Sequence[dict[str, Any]]) -> str:
     """Both ratios, in a sentence."""
     parts = []
@@ -232,14 +280,17 @@ def report() -> None:
     sentence = summary(rows)
     left = [label(name) for name in map(str, CASES) if name not in found]
     left += [f"ten seeds of {label(n.removeprefix('seeds-'))}" for n in missing() if "seeds" in n]
+    later = "Not measured yet."
+    wide_rows = [found[name] for name in found if name.startswith("wide-")]
     texts = {
         "left": textwrap.fill(f"Not measured yet: {'; '.join(left) or 'nothing'}.", width=116),
         "summary": sentence,
         "epochs": epoch_table(rows, fast),
+        "uncompiled": uncompiled(found),
         "seeds": seeds_table([found[name] for name in found if name.startswith("seeds-")]),
-        "files": files_table(found["files"]["seconds"])
-        if "files" in found
-        else "Not measured yet.",
+        "wide": wide_table(wide_rows) if wide_rows else later,
+        "growth": growth_table(found["growth"]["seconds"]) if "growth" in found else later,
+        "files": files_table(found["files"]["seconds"]) if "files" in found else later,
     }
     fill(PAGE, texts)
     fill(ROOT / "README.md", {"summary": sentence})

@@ -3,7 +3,7 @@ import torch
 
 from graphsct import DataError, Graph
 from graphsct.datasets import Split
-from graphsct.datasets.assemble import assemble, describe, edge_homophily
+from graphsct.datasets.assemble import assemble, describe, edge_homophily, self_loops
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2], [1, 0, 2, 1, 2]])
 X = torch.tensor([[1.0, 3.0], [2.0, 2.0], [0.0, 0.0]])
@@ -12,13 +12,13 @@ SPLIT = Split(*(torch.arange(3) == node for node in range(3)))
 
 
 def build(**change):
-    parts = dict(graph=Graph(EDGES), edge_index=EDGES, x=X.numpy(), y=Y, splits=[SPLIT])
+    parts = dict(graph=Graph(EDGES), loops=[2], x=X.numpy(), y=Y, splits=[SPLIT])
     return assemble("mine", **parts | change)
 
 
 def test_edges_come_in_both_directions_with_the_self_loops_that_were_listed():
     half = torch.tensor([[2, 2], [1, 2]])
-    data = build(graph=Graph(half, symmetrize=True), edge_index=half)
+    data = build(graph=Graph(half, symmetrize=True), loops=self_loops(half))
     assert data.edge_index.tolist() == [[1, 2, 2], [2, 1, 2]]
     assert "edge_weight" not in data
     weight = [2.0, 2.0, 3.0, 3.0, 5.0]
@@ -66,3 +66,21 @@ def test_features_that_are_no_matrix_are_not_counted():
     data.x = torch.tensor(1.0)
     with pytest.raises(DataError, match=r"mine: the features x have shape \(\), expected \(n, d\)"):
         describe(data)
+
+
+def test_edges_of_many_nodes_are_copied_block_by_block(monkeypatch):
+    ids = torch.randint(9, (2, 40), generator=torch.Generator().manual_seed(0))
+    weight = torch.rand(40, generator=torch.Generator().manual_seed(1))
+    graph = Graph(ids, 9, weight, symmetrize=True)
+    loops = self_loops(ids)
+    rows, columns = graph.adjacency.starts.diff(), graph.adjacency.columns
+    row = torch.arange(9).repeat_interleave(rows)
+    listed = (row != columns) | torch.isin(row, torch.from_numpy(loops))
+    assert 0 < int((row == columns)[listed].sum()) < 9
+    for block in (1 << 14, 2):
+        monkeypatch.setattr("graphsct.datasets.assemble._NODES", block)
+        monkeypatch.setattr("graphsct.datasets.assemble._EDGES", block)
+        assert self_loops(ids).tolist() == loops.tolist()
+        data = build(graph=graph, loops=loops, x=None, y=None, splits=[])
+        assert data.edge_index.tolist() == [row[listed].tolist(), columns[listed].tolist()]
+        assert data.edge_weight.equal(graph.adjacency.weight[listed])

@@ -210,7 +210,7 @@ BAD = {
     "num_nodes is 2.5": dict(edge_index=[[0, 1], [1, 0]], num_nodes=2.5),
     "num_nodes is True": dict(edge_index=[[0, 1], [1, 0]], num_nodes=True),
     "num_nodes is -2": dict(edge_index=[[0, 1], [1, 0]], num_nodes=-2),
-    "more than any machine": dict(edge_index=[[0, 1], [1, 0]], num_nodes=10**15),
+    "holds at most 2147483648 nodes": dict(edge_index=[[0, 1], [1, 0]], num_nodes=10**15),
     "largest id is 1000000000000.*relabel": dict(edge_index=[[0, 10**12], [10**12, 0]]),
     "device is 'nowhere', which is not available": dict(edge_index=[[0], [0]], device="nowhere"),
     "device is 3.5, which is not available": dict(edge_index=[[0], [0]], device=3.5),
@@ -371,3 +371,8 @@ def test_an_arranged_graph_is_the_same_one(graph):
         kept = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(1)) < 0.5
         lost = other.keep_edges(kept)
         assert_close(lost.propagate(x[place]), graph.keep_edges(kept).propagate(x)[place])
+
+
+def test_the_operator_of_many_nodes_is_normalised_block_by_block(case, dense, monkeypatch):
+    monkeypatch.setattr("graphsct.graph.graph._ROWS", 2)
+    assert_close(case.graph().matrix.to_dense(), dense.G, rtol=1e-14, atol=1e-14)

@@ -3,9 +3,11 @@ from functools import partial
 
 import pytest
 import torch
+from torch.testing import assert_close
 from zoo import ZOO
 
 from graphsct import GraphError, smoothness
+from graphsct.smoothness import features
 from graphsct.smoothness.features import unit_rows
 
 MEASURES = {name: measure for name, (measure, _) in smoothness.MEASURES.items()}
@@ -101,3 +103,13 @@ def test_unit_rows_have_length_one_or_zero():
     assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0], [1, 0]]
     rows[:2].sum().backward()
     assert x.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["instance_information_gain", "group_distance_ratio"])
+def test_pairs_of_many_nodes_are_compared_some_rows_at_a_time(name, monkeypatch):
+    x = torch.randn(30, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    more = [torch.arange(30) % 3] if "y" in TAKES[name] else []
+    once = MEASURES[name](x, *more)
+    monkeypatch.setattr(features, "_PAIRS", 100)
+    assert [len(rows) for rows in features.rows_for_pairs(x)] == [3] * 10
+    assert_close(MEASURES[name](x, *more), once)

@@ -17,17 +17,19 @@ from graphsct.datasets.targets import check_targets, kind_of, num_outputs
 from graphsct.errors import DataError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of, keep_graph
+from graphsct.graph.pattern import in_two_threads
 
-__all__ = ["assemble", "describe", "edge_homophily", "set_splits"]
+__all__ = ["assemble", "describe", "edge_homophily", "self_loops", "set_splits"]
 
-_NODES = 1 << 14
+#: Nodes and edges that stay in the cache between two steps.
+_NODES, _EDGES = 1 << 14, 1 << 15
 
 
 def assemble(
     name: str,
     *,
     graph: Graph,
-    edge_index: Tensor,
+    loops: Any,
     x: Any,
     y: Tensor | None,
     splits: Sequence[Split],
@@ -42,7 +44,7 @@ def assemble(
     Args:
         name: name of the data set
         graph: the undirected graph
-        edge_index: the edges from which it was built; shape: ``(2, num_edges)``
+        loops: the nodes with a self-loop among the edges of the user, see :func:`self_loops`
         x: features, dense or sparse, or ``None``; shape: ``(n, d)``
         y: targets, or ``None``; shape: ``(n,)`` or ``(n, t)``
         splits: all splits
@@ -54,7 +56,7 @@ def assemble(
     """
     from graphsct.datasets.graph_data import GraphData  # PyTorch Geometric takes a second
 
-    edge_index, edge_weight = _undirected(graph, edge_index)
+    edge_index, edge_weight = _undirected(graph, loops)
     data = GraphData(edge_index=edge_index, num_nodes=graph.num_nodes, name=name, **more)
     if edge_weight is not None:
         data.edge_weight = edge_weight
@@ -134,22 +136,36 @@ def describe(data: Any) -> Facts:
     )
 
 
-def _undirected(graph: Graph, listed: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Both directions of every edge once, sorted, with weights; self-loops if listed."""
+def self_loops(edge_index: Any) -> Any:
+    """The nodes with a self-loop among these edges, perhaps several times.
+
+    The edges themselves are not needed to assemble data, and many of them should be gone by then.
+    """
+    ends = np.asarray(edge_index)
+    parts = (ends[:, i : i + _EDGES] for i in range(0, ends.shape[1], _EDGES))
+    return np.concatenate([np.zeros(0, np.int64), *(p[0][p[0] == p[1]] for p in parts)])
+
+
+def _undirected(graph: Graph, loops: Any) -> tuple[Tensor, Tensor | None]:
+    """Both directions of every edge once, sorted, with weights, and these self-loops."""
     adjacency = graph.adjacency
     starts, columns = adjacency.starts.numpy(), adjacency.columns.numpy()
-    ends = np.asarray(listed)
     looped = np.zeros(graph.num_nodes, dtype=bool)
-    looped[ends[0][ends[0] == ends[1]]] = True
+    looped[loops] = True
+    lost = np.concatenate([[0], np.cumsum(~looped)])
     kept = np.ones(len(columns), dtype=bool)
-    edge_index = np.empty((2, len(columns) - graph.num_nodes + looped.sum()), dtype=np.int64)
-    end = 0
-    for first in range(0, graph.num_nodes, _NODES):  # in blocks that stay in the cache
-        here = starts[first : first + _NODES + 1]
-        col, own = columns[here[0] : here[-1]], kept[here[0] : here[-1]]
-        row = np.repeat(np.arange(first, first + len(here) - 1), np.diff(here))
-        np.logical_or(row != col, looped[row], out=own)
-        begin, end = end, end + int(np.count_nonzero(own))
-        edge_index[0, begin:end], edge_index[1, begin:end] = row[own], col[own]
+    edge_index = np.empty((2, len(columns) - lost[-1]), dtype=np.int64)
+
+    def copy(first: int) -> None:
+        rows = np.arange(first, min(first + _NODES, graph.num_nodes))
+        own, bare = starts[first : first + _NODES + 1], ~looped[rows]
+        entries = slice(own[0], own[-1])
+        edges = slice(own[0] - lost[first], own[-1] - lost[first + len(rows)])
+        diagonal = np.flatnonzero(columns[entries] == np.repeat(rows, np.diff(own)))
+        kept[entries][diagonal[bare]] = False
+        edge_index[0, edges] = np.repeat(rows, np.diff(own) - bare)
+        edge_index[1, edges] = columns[entries][kept[entries]]
+
+    in_two_threads(copy, range(0, graph.num_nodes, _NODES), edges=len(columns))
     weight = None if adjacency.weight is None else adjacency.weight[torch.from_numpy(kept)]
     return torch.from_numpy(edge_index), weight

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from graphsct.datasets.assemble import assemble
+from graphsct.datasets.assemble import assemble, self_loops
 from graphsct.datasets.catalog import Entry, find
 from graphsct.datasets.duplicates import Leak, find_leaks, without_duplicates
 from graphsct.datasets.features import from_tensor, normalize_rows, to_tensor
@@ -83,11 +83,10 @@ def load(
     if drop_duplicates:
         parsed = without_duplicates(_with_duplicates(entry, parsed))
     y = torch.from_numpy(parsed.y)
-    edge_index = torch.from_numpy(parsed.edge_index)
     data = assemble(
         entry.name,
-        graph=Graph(edge_index, len(y), symmetrize=True),
-        edge_index=edge_index,
+        graph=Graph(parsed.edge_index, len(y), symmetrize=True),
+        loops=self_loops(parsed.edge_index),
         x=parsed.x,
         y=y,
         splits=_drawn(entry, y, seed) or parsed.splits,

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
 
 from graphsct.datasets.assemble import assemble
 from graphsct.datasets.splits import Fractions, PerClass
@@ -82,11 +81,12 @@ def csbm(
     x *= np.float32(num_features**-0.5)
     x += mean[nodes.label]
     y = torch.from_numpy(nodes.label)
-    edge_index = torch.from_numpy(edges)
+    graph = Graph(edges, num_nodes, symmetrize=True)
+    del edges  # as much memory as the result
     return assemble(
         name,
-        graph=Graph(edge_index, num_nodes, symmetrize=True),
-        edge_index=edge_index,
+        graph=graph,
+        loops=[],
         x=x,
         y=y,
         splits=[(split or Fractions(seed=seed)).draw(y)],
@@ -261,7 +261,7 @@ def _some_pairs(rng: Any, nodes: _Blocks, kept: Any, wanted: int, *, inside: boo
         draws = rng.random((2, missing + missing // 8 + 64))
         parts = range(0, draws.shape[1], _CACHED)
         new = [nodes.pairs(draws[:, i : i + _CACHED], inside=inside) for i in parts]
-        pool = _merge([pool, *new], len(nodes.order))
+        pool = _merge([pool, *new])
     raise DataError(
         f"{wanted} edges are too many for such uneven degrees; raise degree_exponent or num_nodes"
     )
@@ -289,11 +289,13 @@ def _thin_out(rng: Any, pool: Any, kept: Any, wanted: int) -> Any:
     return np.delete(pool, excess)
 
 
-def _merge(keys: list[Any], n: int) -> Any:
-    """The union, sorted: by rows and, within them, by columns, in half the time of a sort."""
-    u, v = np.divmod(np.concatenate(keys), n)
-    pairs = csr_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(n, n))
-    return n * np.repeat(np.arange(n), np.diff(pairs.indptr)) + pairs.indices
+def _merge(keys: list[Any]) -> Any:
+    """The union, sorted."""
+    pool = np.concatenate(keys)
+    pool.sort()
+    new = np.ones(len(pool), dtype=bool)
+    np.not_equal(pool[1:], pool[:-1], out=new[1:])
+    return pool[new]
 
 
 def _keys(u: Any, v: Any, n: int) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,11 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from graphsct.errors import DirectedGraphError, GraphError
+from graphsct.graph.pattern import MOST_NODES, build_pattern, in_two_threads
 
 __all__ = ["Adjacency", "build_adjacency"]
 
 Array = npt.NDArray[Any]
-
-#: Number of edges from which a second thread pays.
-_MANY = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -81,31 +78,25 @@ def build_adjacency(
     num_nodes = _check_num_nodes(num_nodes, ids)
     weight = None if edge_weight is None else _check_weight(edge_weight, ids.shape[1])
     try:
-        both = _with_self_loops(ids, num_nodes, weight)
-        matrix = _symmetric(*both, weighted=weight is not None, symmetrize=symmetrize)
+        if weight is None:
+            starts, columns = build_pattern(ids, num_nodes, symmetrize=symmetrize)
+            degree = torch.from_numpy(np.diff(starts).astype(np.float64))
+            values = None
+        else:
+            matrix = _weighted(ids, num_nodes, weight, symmetrize=symmetrize)
+            starts, columns, values = matrix.indptr, matrix.indices, torch.from_numpy(matrix.data)
+            degree = _weighted_degree(matrix)
     except MemoryError:
         raise GraphError(
             f"a graph of num_nodes={num_nodes} with {ids.shape[1]} edge entries does not fit into "
             "memory; relabel the ids to 0 .. n-1, or partition the graph"
         ) from None
-
-    starts = torch.from_numpy(matrix.indptr)
-    if weight is None:
-        degree = starts.diff().double()
-    else:
-        with np.errstate(over="ignore"):
-            degree = torch.from_numpy(matrix.sum(axis=1, dtype=np.float64))
-        if not bool(torch.isfinite(degree.sum())):
-            raise GraphError(
-                f"the weights add up to {degree.sum().item()}, the largest at one node to "
-                f"{degree.max().item()}; scale edge_weight down, for instance by edge_weight.max()"
-            )
-    component = torch.from_numpy(_components(matrix))
+    component = torch.from_numpy(_components(starts, columns))
     volume = torch.zeros(int(component.max()) + 1, dtype=torch.float64)
     return Adjacency(
-        starts=starts,
-        columns=torch.from_numpy(matrix.indices),
-        weight=None if weight is None else torch.from_numpy(matrix.data),
+        starts=torch.from_numpy(starts),
+        columns=torch.from_numpy(columns),
+        weight=values,
         degree=degree,
         component=component,
         volume=volume.index_add_(0, component, degree),
@@ -150,8 +141,11 @@ def _check_num_nodes(given: Any, ids: Array) -> int:
             f"the graph is empty (num_nodes is {num_nodes}, {entries} edge entries); "
             "it needs at least one node"
         )
-    if num_nodes > 1 << 40:
-        raise GraphError(f"num_nodes is {num_nodes}, more than any machine holds")
+    if num_nodes > MOST_NODES:
+        raise GraphError(
+            f"num_nodes is {num_nodes}, but a graph holds at most {MOST_NODES} nodes; relabel the "
+            "ids to 0 .. n-1, or partition the graph"
+        )
     if largest >= num_nodes:
         raise GraphError(
             f"edge_index holds the id {largest} but num_nodes is {num_nodes}; "
@@ -207,12 +201,8 @@ def _as_tensor(value: Any, name: str) -> Tensor:
     return tensor
 
 
-def _with_self_loops(
-    ids: Array, num_nodes: int, weight: Array | None
-) -> tuple[csr_array, csr_array]:
-    """Augmented adjacency in canonical CSR, and its transpose; a node with a self-loop gets no
-    second one.
-    """
+def _weighted(ids: Array, num_nodes: int, weight: Array, *, symmetrize: bool) -> csr_array:
+    """Augmented adjacency in canonical CSR; a node with a self-loop gets no second one."""
     row, col = ids
     alone = np.ones(num_nodes, dtype=bool)
     alone[row[row == col]] = False
@@ -220,43 +210,20 @@ def _with_self_loops(
     index_type = np.int32 if max(num_nodes, len(row) + len(loops)) < 2**31 else np.int64
     row = np.concatenate([row, loops], dtype=index_type, casting="unsafe")
     col = np.concatenate([col, loops], dtype=index_type, casting="unsafe")
-    if weight is None:
-        value = np.ones(len(row), dtype=np.int8)  # nobody reads it, and small is fast
-    else:
-        value = np.concatenate([weight, np.ones(len(loops), dtype=weight.dtype)])
+    value = np.concatenate([weight, np.ones(len(loops), dtype=weight.dtype)])
     entries = coo_array((value, (row, col)), shape=(num_nodes, num_nodes))
-    if len(row) < _MANY:
-        matrix, back = entries.tocsr(), entries.tocsc()
-    else:  # SciPy sorts without the interpreter's lock
-        with ThreadPoolExecutor(2) as pool:
-            other = pool.submit(entries.tocsc)
-            matrix, back = entries.tocsr(), other.result()
-    if weight is None:  # repeated edges count once
-        matrix.data.fill(1)
-        back.data.fill(1)
-    return matrix, back.T
-
-
-def _symmetric(
-    matrix: csr_array, transpose: csr_array, *, weighted: bool, symmetrize: bool
-) -> csr_array:
+    ways = [entries.tocsr, entries.tocsc]
+    matrix, back = in_two_threads(lambda convert: convert(), ways, edges=len(row))
+    transpose = back.T
     same_edges = np.array_equal(matrix.indptr, transpose.indptr) and np.array_equal(
         matrix.indices, transpose.indices
     )
-    if same_edges and (not weighted or np.array_equal(matrix.data, transpose.data)):
+    if same_edges and np.array_equal(matrix.data, transpose.data):
         return matrix
     if symmetrize:
         return matrix.maximum(transpose).tocsr()
     if not same_edges:
-        pattern, reverse = matrix.copy(), transpose
-        pattern.data, reverse.data = np.ones_like(matrix.data), np.ones_like(transpose.data)
-        missing = (pattern - reverse > 0).tocoo()
-        edge = int(missing.row[0]), int(missing.col[0])
-        raise DirectedGraphError(
-            f"the graph is directed: {missing.nnz} edges have no reverse, the first is "
-            f"{edge[0]} -> {edge[1]}; pass symmetrize=True to add the reverse edges",
-            edge,
-        )
+        build_pattern(ids, num_nodes, symmetrize=False)  # names the edge without a reverse
     # Sums of duplicates may differ in the last digits between the two directions.
     tolerance = 16 * np.finfo(matrix.data.dtype).eps
     differ = ~np.isclose(matrix.data, transpose.data, rtol=tolerance, atol=0)
@@ -273,19 +240,32 @@ def _symmetric(
     return matrix.maximum(transpose).tocsr()
 
 
-def _components(matrix: csr_array) -> Array:
+def _weighted_degree(matrix: csr_array) -> Tensor:
+    with np.errstate(over="ignore"):
+        degree = torch.from_numpy(matrix.sum(axis=1, dtype=np.float64))
+    if not bool(torch.isfinite(degree.sum())):
+        raise GraphError(
+            f"the weights add up to {degree.sum().item()}, the largest at one node to "
+            f"{degree.max().item()}; scale edge_weight down, for instance by edge_weight.max()"
+        )
+    return degree
+
+
+def _components(starts: Array, columns: Array) -> Array:
     """The component of each node, numbered by their first nodes.
 
     Trees join each node to its smallest neighbour, then the largest neighbours join most trees.
     A pass over all edges finds the groups that are still apart and have an edge between them.
     """
-    n = matrix.shape[0]
-    group = matrix.indices[matrix.indptr[:-1]]
+    n = len(starts) - 1
+    group = columns[starts[:-1]]
     while not np.array_equal(higher := group[group], group):
         group = higher
-    group = _join(group, group, group[matrix.indices[matrix.indptr[1:] - 1]])
-    ends = torch.from_numpy(group).index_select(0, torch.from_numpy(matrix.indices)).numpy()
-    group = _join(group, np.repeat(group, np.diff(matrix.indptr)), ends)
+    group = _join(group, group, group[columns[starts[1:] - 1]])
+    if not group.any():  # one component is left
+        return np.zeros(n, dtype=np.int64)
+    ends = torch.from_numpy(group).index_select(0, torch.from_numpy(columns)).numpy()
+    group = _join(group, np.repeat(group, np.diff(starts)), ends)
     first = np.full(n, n)
     first[group[::-1]] = np.arange(n)[::-1]  # the last to be written is the first node
     rank = np.empty_like(first)

@@ -7,6 +7,7 @@ import warnings
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from scipy.sparse import issparse
 from torch import Tensor
@@ -16,6 +17,7 @@ from graphsct.graph import kernels
 from graphsct.graph.adjacency import Adjacency, build_adjacency
 from graphsct.graph.autocast import widened
 from graphsct.graph.order import cache_order
+from graphsct.graph.pattern import in_two_threads
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 
@@ -23,6 +25,8 @@ __all__ = ["DTYPES", "Graph", "count_nodes", "operator"]
 
 #: Precisions of a graph.
 DTYPES = (torch.float32, torch.float64)
+#: Rows of the operator that stay in the cache while they are normalised.
+_ROWS = 1 << 14
 
 
 class Graph:
@@ -503,19 +507,28 @@ def operator(
         column_degree: :math:`d_j`; shape: ``(columns,)``
         dtype: precision of the result
     """
-    left, right = row_degree.rsqrt(), column_degree.rsqrt()
+    roots = row_degree.rsqrt(), column_degree.rsqrt()
     if weight is None:  # weights may be so small or large that float32 overflows
-        left, right = left.to(dtype), right.to(dtype)
-    values = right.index_select(0, columns)
-    if weight is not None:
-        values *= weight
-    values *= left.repeat_interleave(starts.diff(), output_size=len(values))
+        roots = roots[0].to(dtype), roots[1].to(dtype)
+    left, right = (root.numpy() for root in roots)
+    values = torch.empty(len(columns), dtype=dtype)
+    out, pointers, neighbours = values.numpy(), starts.numpy(), columns.numpy()
+
+    def normalize(first: int) -> None:
+        own = pointers[first : first + _ROWS + 1]
+        entries = slice(own[0], own[-1])
+        scaled = right[neighbours[entries]]
+        if weight is not None:
+            scaled *= weight[entries].numpy()
+        out[entries] = scaled * np.repeat(left[first : first + _ROWS], np.diff(own))
+
+    in_two_threads(normalize, range(0, len(left), _ROWS), edges=len(columns))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
         return torch.sparse_csr_tensor(
             starts,
             columns,
-            values.to(dtype),
+            values,
             size=(len(row_degree), len(column_degree)),
             check_invariants=False,
         )

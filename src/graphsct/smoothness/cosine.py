@@ -50,7 +50,9 @@ def mean_average_distance(x: Tensor, graph: Graph, *, batch: Tensor | None = Non
         tensor(1.)
     """
     direction = unit_rows(graph.check_features(x))
-    joins = (graph.edge_numbers < graph.num_edges).to(graph.dtype)
-    distances = walk_energy(direction, graph, joins, kernels.inner).clamp_min(0)
-    joined = int((torch.bincount(graph.edge_index[0]) > 0).sum())
+    entries, columns = graph.matrix.crow_indices().diff(), graph.matrix.col_indices()
+    nodes = torch.arange(graph.num_nodes, dtype=columns.dtype, device=columns.device)
+    joins = columns != nodes.repeat_interleave(entries, output_size=len(columns))
+    distances = walk_energy(direction, graph, joins.to(graph.dtype), kernels.inner).clamp_min(0)
+    joined = int((entries > 1).sum())  # each node has an entry of its own
     return distances / max(1, joined)

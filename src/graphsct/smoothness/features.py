@@ -17,14 +17,23 @@ __all__ = [
     "moderate",
     "norm",
     "rough_part",
+    "rows_for_pairs",
     "unit_rows",
 ]
+
+#: Pairs of nodes that are compared at a time.
+_PAIRS = 1 << 24
 
 
 def rough_part(x: Tensor, graph: Graph) -> Tensor:
     """The part of features outside the eigenspace; shapes: ``(n, d) -> (n, d)``."""
     graph.check_whole()
     return graph.project(x).neg_().add_(x)  # x - project(x) with one array less
+
+
+def rows_for_pairs(x: Tensor) -> tuple[Tensor, ...]:
+    """The nodes in groups, of which each is small enough to be compared with all nodes."""
+    return torch.split(x, max(1, _PAIRS // len(x)))
 
 
 def norm(x: Tensor) -> Tensor:

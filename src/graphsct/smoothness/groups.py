@@ -7,7 +7,14 @@ from torch import Tensor
 
 from graphsct.errors import GraphError
 from graphsct.smoothness.axioms import Axiom, satisfies
-from graphsct.smoothness.features import check_finite, check_labels, check_matrix, moderate, norm
+from graphsct.smoothness.features import (
+    check_finite,
+    check_labels,
+    check_matrix,
+    moderate,
+    norm,
+    rows_for_pairs,
+)
 
 __all__ = ["group_distance_ratio"]
 
@@ -31,9 +38,10 @@ def group_distance_ratio(x: Tensor, y: Tensor) -> Tensor:
         \frac{\frac{1}{(C-1)^2} \sum_{i \ne j} \overline{\|\mathbf x_v - \mathbf x_w\|}_{v \in i, w
         \in j}}{\frac{1}{C} \sum_i \overline{\|\mathbf x_v - \mathbf x_w\|}_{v, w \in i}}
 
-    where the bar is the mean over all pairs, so time and memory grow with :math:`n^2`. It is about
-    :math:`C / (C - 1)` for large classes that cannot be told apart, infinite if each class is one
-    point, and 1 if all nodes are equal, as in the authors' code. The function of this name in
+    where the bar is the mean over all pairs, so time grows with :math:`n^2`, and so does memory if
+    a gradient is asked for. It is about :math:`C / (C - 1)` for large classes that cannot be told
+    apart, infinite if each class is one point, and 1 if all nodes are equal, as in the authors'
+    code. The function of this name in
     PyTorch Geometric takes the mean over all nodes of other classes instead of the sum over
     classes, and has no gradient.
 
@@ -51,10 +59,10 @@ def group_distance_ratio(x: Tensor, y: Tensor) -> Tensor:
     member = torch.nn.functional.one_hot(y, count).to(x.dtype)
     member = member / member.sum(0)
     exact = "donot_use_mm_for_euclid_dist"
-    groups = (scaled[y == i] for i in range(count))
-    mean = torch.stack(
-        [torch.cdist(group, scaled, compute_mode=exact).mean(0) @ member for group in groups]
+    to_classes = torch.cat(
+        [torch.cdist(some, scaled, compute_mode=exact) @ member for some in rows_for_pairs(scaled)]
     )
+    mean = member.t() @ to_classes
     inside = mean.trace() / count
     between = (mean.sum() - mean.trace()) / (count - 1) ** 2
     equal = between <= size * torch.finfo(x.dtype).eps  # and so is what is inside, up to rounding

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from graphsct.smoothness.axioms import Axiom, satisfies
-from graphsct.smoothness.features import check_matrix, unit_rows
+from graphsct.smoothness.features import check_matrix, rows_for_pairs, unit_rows
 from graphsct.smoothness.per_graph import per_graph
 
 __all__ = ["instance_information_gain"]
@@ -39,15 +39,20 @@ def instance_information_gain(x: Tensor, *, batch: Tensor | None = None) -> Tens
         -\frac{1}{n} \sum_i \log_2 \frac{1}{n} \sum_j
         \exp \Big( -\frac{\|\mathbf u_i - \mathbf u_j\|^2}{8 \sigma^2} \Big)
 
-    It lies between 0, if all nodes point the same way, and :math:`\log_2 n`; time and memory grow
-    with :math:`n^2`. The noise, the rows and the bound are those of the authors' code, which,
-    however, reduces the features of a node to the number of the largest, and so has no gradient.
+    It lies between 0, if all nodes point the same way, and :math:`\log_2 n`. Time grows with
+    :math:`n^2`, and so does memory if a gradient is asked for. The noise, the rows and the bound
+    are those of the authors' code, which, however, reduces the features of a node to the number of
+    the largest, and so has no gradient.
     """
     if not check_matrix(x).numel():
         return x.sum()
     direction = unit_rows(x)
     offset = direction - direction.mean(0)  # the same differences, with smaller rounding errors
     square = offset.square().sum(1)
-    distance = (square.unsqueeze(1) + square - 2 * offset @ offset.t()).clamp_min(0)
-    kernel = torch.logsumexp(-distance / (8 * _VARIANCE), 1) - math.log(len(x))
+
+    def density(some: Tensor) -> Tensor:
+        distance = some.square().sum(1, keepdim=True) + square - 2 * some @ offset.t()
+        return torch.logsumexp(-distance.clamp_min(0) / (8 * _VARIANCE), 1) - math.log(len(x))
+
+    kernel = torch.cat([density(some) for some in rows_for_pairs(offset)])
     return (-kernel.mean() / math.log(2)).clamp_min(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ class EdgeList:
         ids: node numbers, ``None`` if the ids are names; shape: ``(2, num_edges)``
         weight: weights of the edges; shape: ``(num_edges,)``
         num_nodes: the number of nodes, if the file has it
-        table: the table whose first two columns hold the names, ``None`` for an array
+        table: the table whose first two columns hold the names, without columns if the ids are
+            numbers; ``None`` for an array
         path: the file
     """
 
@@ -40,7 +41,7 @@ class EdgeList:
 
     def edge(self, entry: int) -> str:
         """The two ids of an edge, as they are in the file."""
-        ends = self.table.columns[:2] if self.table is not None else self.ids
+        ends = self.ids if self.table is None or self.ids is not None else self.table.columns[:2]
         return " -> ".join(str(end[entry]) for end in ends)
 
     def where(self, entry: int) -> str:
@@ -89,7 +90,7 @@ def read_edges(
             f"{table.where(entry)}: the id {int(ids[:, entry].min())} is negative; ids run from 0, "
             "or pass string_ids=True to take them as names"
         )
-    return EdgeList(ids, weight, None, table, path)
+    return EdgeList(ids, weight, None, replace(table, columns=()), path)  # a copy would take memory
 
 
 def _edges_from_array(path: Path, weighted: bool) -> EdgeList:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from graphsct.datasets.assemble import assemble
+from graphsct.datasets.assemble import assemble, self_loops
 from graphsct.datasets.made_features import MADE_FEATURES
 from graphsct.datasets.readers.columns import PathLike, existing, read_columns
 from graphsct.datasets.readers.edges import build_graph, read_edges
@@ -108,6 +108,8 @@ def from_files(
         rows = [part.shape[0] for part in (x, wanted) if part is not None]
         num_nodes = max(rows, default=None)
     graph = build_graph(listed, edge_index, num_nodes, symmetrize)
+    loops = self_loops(edge_index)
+    del listed, edge_index  # as much memory as the result
     y = None
     if wanted is not None and (targets is not None or wanted.ndim == 2):
         y = check_targets(torch.from_numpy(wanted), graph.num_nodes, str(labels or targets))
@@ -118,7 +120,7 @@ def from_files(
     return assemble(
         name or Path(edges).name,
         graph=graph,
-        edge_index=torch.from_numpy(edge_index),
+        loops=loops,
         x=x,
         y=y,
         splits=read_splits(split, y, graph.num_nodes, named, **options),

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from graphsct.datasets.assemble import assemble
+from graphsct.datasets.assemble import assemble, self_loops
 from graphsct.datasets.features import as_numbers, from_tensor
 from graphsct.datasets.readers.edge_attributes import edge_attributes
 from graphsct.datasets.readers.masks import as_masks, read_splits, stack_masks
@@ -67,7 +67,7 @@ def from_data(
     found = assemble(
         name,
         graph=graph,
-        edge_index=edge_index,
+        loops=self_loops(edge_index),
         x=None if x is None else from_tensor(as_numbers(x, f"{name}.x")),
         y=y,
         splits=_splits(source, n, name) if split is None else read_splits(split, y, n),
@@ -183,7 +183,7 @@ def from_networkx(
     return assemble(
         name,
         graph=built,
-        edge_index=torch.tensor([loops, loops], dtype=torch.long),
+        loops=loops,
         x=x,
         y=y,
         splits=read_splits(split, y, len(ids)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from graphsct.datasets.assemble import assemble
+from graphsct.datasets.assemble import assemble, self_loops
 from graphsct.datasets.parsed import Parsed
 from graphsct.datasets.readers.edges import EdgeList, build_graph
 from graphsct.datasets.readers.masks import SplitLike, read_splits
@@ -39,7 +39,7 @@ def assemble_parsed(
     return assemble(
         name,
         graph=build_graph(listed, parsed.edge_index, n, symmetrize),
-        edge_index=torch.from_numpy(parsed.edge_index),
+        loops=self_loops(parsed.edge_index),
         x=parsed.x,
         y=y,
         splits=parsed.splits if split is None else read_splits(split, y, n),
