@@ -44,6 +44,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from page import fill
 from torch import Tensor
 
 from graphsct.datasets import csbm, load
@@ -60,7 +61,6 @@ from graphsct.training.seeds import build_seeds, split_of
 from graphsct.training.significance import compare_pairs
 
 PAGE = Path(__file__).parents[1] / "docs/smoothness.md"
-BEGIN, END = "<!-- forms -->", "<!-- end of forms -->"
 SHALLOW = (("csbm-0.5", 2), ("cora", 2), ("cora", 4))
 DEEP = (("csbm-0.3", 8), ("csbm-0.5", 8), ("cora", 16), ("cora", 32))
 CONFIRM = (
@@ -377,8 +377,7 @@ def report(path: Path) -> None:
         writer.writerows(runs.rows)
     text = "\n\n".join((_choice(runs), _confirmation(runs)))
     print(text)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    fill(PAGE, {"forms": text})
 
 
 def _choice(runs: Runs) -> str:

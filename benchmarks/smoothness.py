@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from page import fill
 
 from graphsct import fit
 from graphsct.datasets import csbm, load
@@ -37,7 +38,6 @@ from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeds import build_seeds
 
 DOCS = Path(__file__).parents[1] / "docs"
-BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 # Fixed before the first run.
 WANTED = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 HOMOPHILY = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -135,11 +135,7 @@ def report(path: Path) -> None:
             writer.writerow([*own, mean, f"{share[row['data']]:.3f}"])
     table = _tables(read_panels())
     print(table)
-    page = DOCS / "smoothness.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    page.write_text(
-        f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
-    )
+    fill(DOCS / "smoothness.md", {"table": table})
     for picture in write_figure(5, DOCS / "images"):
         if picture.suffix != ".png":
             picture.unlink()

@@ -27,6 +27,7 @@ from typing import Any
 import many
 import scale
 import torch
+from page import fill
 
 import datasets
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
@@ -255,16 +256,6 @@ def draw(rows: Sequence[dict[str, Any]]) -> None:
         axes.set_xlabel("Our epoch is this many times as fast")
         axes.legend(loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=2, fontsize=11)
         figure.savefig(PICTURE, dpi=150, bbox_inches="tight")
-
-
-def fill(path: Path, texts: dict[str, str]) -> None:
-    """Replace what stands between the marks of each name in a Markdown file."""
-    content = path.read_text(encoding="utf-8")
-    for name, text in texts.items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, _, rest = content.partition(begin)
-        content = f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}"
-    path.write_text(content, encoding="utf-8")
 
 
 def report() -> None:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page import fill
 from scipy import stats
 
 from graphsct.plotting.style import BLUE, GREY, ORANGE, styled
 
 DOCS = Path(__file__).parents[1] / "docs"
-BEGIN, END = "<!-- study -->", "<!-- end of study -->"
 REPEATS = 500
 MEASURES: dict[str, Callable[[dict[str, Any]], float]] = {
     "effective rank": lambda layer: layer["effective_rank"],
@@ -116,11 +116,7 @@ def main() -> None:
     lines += ["", f"{len(sample)} models on {sets} graphs."]
     table = "\n".join(lines)
     print(table)
-    page = DOCS / "study.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    page.write_text(
-        f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
-    )
+    fill(DOCS / "study.md", {"study": table})
     draw(sample, found, order)
 
 

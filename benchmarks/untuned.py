@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from page import fill
 
 from graphsct.datasets import load
 from graphsct.errors import DivergedError
@@ -38,7 +39,6 @@ from graphsct.training.scored_run import ScoredRun
 from graphsct.training.seeds import build_seeds, split_of
 
 PAGE = Path(__file__).parents[1] / "docs/smoothness.md"
-BEGIN, END = "<!-- wins -->", "<!-- end of wins -->"
 SEEDS = range(10)
 COLUMNS = (*BoardKey._fields, "metric", *ScoredRun.__dataclass_fields__)
 
@@ -101,8 +101,7 @@ def report(path: Path) -> None:
     )
     text = "\n\n".join(table.to_markdown(3) for table in tables)
     print(text)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    fill(PAGE, {"wins": text})
 
 
 def main() -> None:

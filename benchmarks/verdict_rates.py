@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from page import fill
 from verdicts import CAUSES, FAULTS, IGNORES, INSIDE, WHOLE
 
 from graphsct.diagnosis import Diagnosis
@@ -16,7 +17,6 @@ from graphsct.diagnosis.verdict import KINDS, Thresholds
 HERE = Path(__file__).parents[1]
 RATES = HERE / "src/graphsct/diagnosis/rates.json"
 DOCS = HERE / "docs/diagnosis.md"
-BEGIN, END = "<!-- rates -->", "<!-- end of rates -->"
 
 
 def read(path: Path, half: str) -> list[dict[str, Any]]:
@@ -117,8 +117,4 @@ def report(path: Path, half: str) -> None:
     if half == "kept out":
         RATES.write_text(rates.to_json(indent=1) + "\n", encoding="utf-8")
         if DOCS.exists():
-            text = DOCS.read_text(encoding="utf-8")
-            before, _, rest = text.partition(BEGIN)
-            after = rest.partition(END)[2]
-            shown = f"{BEGIN}\n\n{table(rates)}\n\n{END}"
-            DOCS.write_text(before + shown + after, encoding="utf-8")
+            fill(DOCS, {"rates": table(rates)})
