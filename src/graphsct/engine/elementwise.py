@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from graphsct.engine.program import Program
-from graphsct.engine.tape import FUNCTIONS, Node, Rows, Tape, Unsupported
+from graphsct.engine.rows import Rows
+from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 
 __all__ = ["Concatenation", "Entrywise", "Largest", "Relu", "Scale"]
