@@ -4,7 +4,7 @@ from hypothesis import given
 from recording import WIDTH, Net, Problem, check_gradients, random, shake
 from torch.nn import functional as F
 
-from graphsct.engine.rows import Rows
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.tape import Gather
 from graphsct.nn import GCNConv
 from graphsct.nn.linear import dropout

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.program import Program
-from graphsct.engine.rows import Rows
 from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.dropout import Masking
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.operators import take_rows
 from graphsct.engine.program import Program, apart
-from graphsct.engine.rows import Rows
 from graphsct.engine.tape import Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.operators import Eigenspace, Operators, multiply_sparse
 from graphsct.engine.program import Program
-from graphsct.engine.rows import Rows
 from graphsct.engine.tape import Node
 from graphsct.nn.convolution import LinearForm
 

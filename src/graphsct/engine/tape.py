@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.program import Program
-from graphsct.engine.rows import Rows
 from graphsct.engine.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.engine.neighbourhood import Neighbourhood
 from graphsct.engine.operators import Eigenspace, Operators
-from graphsct.engine.rows import Neighbourhood
 from graphsct.engine.weights import Weight, Weights
 from graphsct.graph import Graph
 from graphsct.nn.controls import SmoothnessControl

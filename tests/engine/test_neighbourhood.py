@@ -3,8 +3,8 @@ import torch
 from recording import WIDTH, Net, Problem, check_gradients, shake
 
 from graphsct import Graph
+from graphsct.engine.neighbourhood import Neighbourhood, Rows
 from graphsct.engine.propagation import PropagateLate
-from graphsct.engine.rows import Neighbourhood, Rows
 from graphsct.nn import GCNConv
 from graphsct.nn.linear import dropout
 
