@@ -9,7 +9,7 @@ from backends import CASES, CONFIG, ENGINE_CASES, build, check_losses, losses, m
 from recording import arrange
 
 from graphsct import Graph, datasets
-from graphsct.engine import program
+from graphsct.engine import dense_kernel, program
 from graphsct.graph import kernels, order
 from graphsct.training.autograd import Autograd
 from graphsct.training.backend import EngineBackend, choose_backend
@@ -48,10 +48,14 @@ def test_an_order_of_the_nodes_changes_nothing(data, own, case):
 
 @pytest.fixture
 def every_graph_is_large(monkeypatch):
-    """Arranges the nodes of all graphs, and counts products by the kernel of embeddings."""
+    """All graphs are arranged and all products take the kernels of large ones; the list has those
+    by the kernel of embeddings.
+    """
     for module in (order, kernels, program):
         monkeypatch.setattr(module, "MANY_NODES", 100)
     monkeypatch.setattr(order, "_ROWS", 50)
+    monkeypatch.setattr(dense_kernel, "_SIDE", 1)
+    monkeypatch.setattr(dense_kernel, "_MANY", 1)
     monkeypatch.setattr(kernels, "_BLOCK_BYTES", 1 << 12)  # several blocks
     products, kernel = [], torch.embedding_bag
     monkeypatch.setattr(

@@ -102,10 +102,15 @@ def multiply_sparse(
     scale: float = 1.0,
     start: Tensor | None = None,
     v: float = 0.0,
+    rectify: bool = False,
 ) -> None:
-    """``out = v start + scale matrix x``, by the fastest kernel."""
+    """``out = v start + scale matrix x``, by the fastest kernel, or ReLU of a product alone."""
+    product, rest = addmm_of(matrix, x), {"beta": v, "alpha": scale, "out": out}
     start = out if start is None else start
-    do(addmm_of(matrix, x), start, matrix, x, beta=v, alpha=scale, out=out)
+    fused = rectify and product is not torch.addmm
+    do(product, start, matrix, x, **rest, **({"rectify": True} if fused else {}))
+    if rectify and not fused:
+        do(torch.clamp_min, out, 0, out=out)
 
 
 def _coo(indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:

@@ -119,6 +119,7 @@ class PropagateLate(Node):
     """
 
     rowwise = False
+    can_rectify = True
 
     def __init__(self, t: Node, pooled: PoolLate | None = None, a: Node | None = None) -> None:
         super().__init__(t.tape, [t] if a is None else [t, a], t.width)
@@ -153,7 +154,7 @@ class PropagateLate(Node):
         whole = t.out if a else t.head
         operators = self._operators(control=bool(a))
         matrix = operators.backward if a else operators.forward
-        multiply_sparse(do, matrix, whole, self.head)
+        multiply_sparse(do, matrix, whole, self.head, rectify=self.rectified)
 
     def backward(self, do: Program) -> None:
         """One sparse product, together with that of the coordinates if there are any."""

@@ -57,6 +57,10 @@ class Node:
     behind = False
     #: Whether the backward pass multiplies by :attr:`grad_scale` and leaves the gradient as it is.
     folds_grad_scale = False
+    #: Whether the output can be computed with ReLU applied to it, and whether it is.
+    can_rectify = rectified = False
+    #: Whether the gradient is zero already where ReLU left nothing.
+    grad_is_masked = False
     #: Whether an input gets no gradient where it is zero.
     stops_at_zero = False
     #: Whether another node still reads the gradient, so that it must not be changed in place.
@@ -114,6 +118,13 @@ class Node:
 
     def prepare(self) -> None:
         """Settle what depends on the consumers, before any array is taken."""
+
+    @property
+    def grad_mask(self) -> Tensor | None:
+        """Where this is zero, so is what is passed on of the gradient, whose only writer may set it
+        to zero and say so in :attr:`grad_is_masked`.
+        """
+        return None
 
     def forward(self, do: Program) -> None:
         """Add the calls that compute the output from the inputs."""
