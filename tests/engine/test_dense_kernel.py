@@ -35,6 +35,16 @@ def test_products_are_those_of_torch(chosen, monkeypatch, block, beta, alpha, ro
     assert_close(out.double(), exact, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("alpha", [1.0, 0.5])
+def test_a_product_is_zero_where_its_mask_is_not_positive(chosen, monkeypatch, alpha):
+    monkeypatch.setattr(dense_kernel, "_BLOCK", 33 * 100)
+    x, w, mask = torch.randn(3000, 40), torch.randn(40, 33), torch.randn(3000, 33).relu()
+    out = torch.full((3000, 33), torch.nan)
+    dense_addmm_of(x, w)(out, x, w, beta=0, alpha=alpha, out=out, mask=mask)
+    exact = alpha * x.double() @ w.double() * (mask > 0)
+    assert_close(out.double(), exact, rtol=1e-5, atol=1e-4)
+
+
 def test_gradients_of_weights_are_those_of_torch(chosen):
     x, grad, out = torch.randn(3000, 40), torch.randn(3000, 33), torch.full((40, 33), torch.nan)
     dense_addmm_of(x.t(), grad)(out, x.t(), grad, beta=0, alpha=0.5, out=out)

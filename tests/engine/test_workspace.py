@@ -17,6 +17,9 @@ def test_operators_are_made_once_for_the_same_rows_and_numbers():
     assert operators.operators(rows, control=True) is not operators.operators(rows, control=False)
     assert operators.operators(rows) is not operators.operators(None)
     assert operators.operators(rows) is not operators.operators(others)
+    assert operators.operators(rows) is not operators.operators(rows, rows)
+    assert operators.neighbourhood(rows) is operators.neighbourhood(rows)
+    assert operators.neighbourhood(rows) is not operators.neighbourhood(others)
     assert operators.eigenspace(rows) is operators.eigenspace(rows)
     assert len(operators.eigenspace(None).matrix) == 9
 

@@ -106,6 +106,16 @@ def test_products_in_blocks_are_those_of_torch(monkeypatch, width, index, beta, 
     assert start.equal(out)
 
 
+@pytest.mark.parametrize("alpha", [1.0, 0.5])
+def test_products_in_blocks_with_relu(monkeypatch, alpha):
+    monkeypatch.setattr(kernels, "_BLOCK_BYTES", 4 * 64 * 7)
+    monkeypatch.setattr(kernels, "MANY_NODES", 70)
+    matrix, x, out = sparse(90, 70), torch.randn(70, 64), torch.full((90, 64), torch.nan)
+    kernels.addmm_of(matrix, x)(out, matrix, x, beta=0, alpha=alpha, out=out, rectify=True)
+    exact = (alpha * matrix.double() @ x.double()).relu()
+    assert_close(out.double(), exact, rtol=1e-5, atol=1e-5)
+
+
 def test_products_in_blocks_pass_on_what_is_not_a_number(monkeypatch):
     monkeypatch.setattr(kernels, "MANY_NODES", 70)
     matrix, x = sparse(90, 70), torch.zeros(70, 2)

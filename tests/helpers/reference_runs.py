@@ -1,7 +1,9 @@
 """Short training runs whose every number is compared with those of an earlier version.
 
 ``python tests/helpers/reference_runs.py`` writes ``reference_runs.json`` beside this file with the
-graphsct that is installed. The file was written by the version before the engine became a tape.
+graphsct that is installed. The file was written by the version before the engine became a tape, and
+again when layers began to leave out nodes without influence: most runs stayed as they were, the
+losses of the others moved by less than 1e-5 of their size.
 """
 
 import hashlib

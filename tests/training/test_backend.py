@@ -8,6 +8,9 @@ import torch
 from backends import CASES, CONFIG, ENGINE_CASES, build, check_losses, losses, make_data, name_of
 from recording import arrange
 
+from graphsct import Graph, datasets
+from graphsct.engine import dense_kernel, program
+from graphsct.graph import kernels, order
 from graphsct.training.autograd import Autograd
 from graphsct.training.backend import EngineBackend, choose_backend
 from graphsct.training.data import SplitData
@@ -41,6 +44,49 @@ def test_an_order_of_the_nodes_changes_nothing(data, own, case):
     arranged = replace(own, edges=(arrange(own.edges[0]),))
     by_order, _ = losses(build(data, case), arranged, EngineBackend)
     check_losses(by_order, losses(build(data, case), own, EngineBackend)[0])
+
+
+@pytest.fixture
+def every_graph_is_large(monkeypatch):
+    """All graphs are arranged and all products take the kernels of large ones; the list has those
+    by the kernel of embeddings.
+    """
+    for module in (order, kernels, program):
+        monkeypatch.setattr(module, "MANY_NODES", 100)
+    monkeypatch.setattr(order, "_ROWS", 50)
+    monkeypatch.setattr(dense_kernel, "_SIDE", 1)
+    monkeypatch.setattr(dense_kernel, "_MANY", 1)
+    monkeypatch.setattr(kernels, "_BLOCK_BYTES", 1 << 12)  # several blocks
+    products, kernel = [], torch.embedding_bag
+    monkeypatch.setattr(
+        torch, "embedding_bag", lambda *args: (products.append(args), kernel(*args))[1]
+    )
+    return products
+
+
+@pytest.mark.parametrize("case", [*CASES, *ENGINE_CASES], ids=name_of)
+def test_single_precision_on_a_large_graph_is_close_to_double_on_a_small_one(
+    every_graph_is_large, case
+):
+    """By the engine in an order of its own, and by autograd with PyTorch's products."""
+    place = torch.randperm(900, generator=torch.Generator().manual_seed(0)).view(30, 30)
+    steps = place[:, :-1].flatten(), place[:, 1:].flatten()  # thirty paths through shuffled nodes
+    paths = torch.cat([torch.stack(steps), torch.stack(steps[::-1])], 1)
+    data = datasets.csbm(900, 1800, num_classes=3, num_features=7, seed=2)
+    data.edge_index = paths
+    data.splits = [datasets.Split(*((torch.arange(900) + 1) % 3 == part for part in range(3)))]
+    found = []
+    for kind, dtype in ((EngineBackend, torch.float32), (Autograd, torch.float64)):
+        data.x, data.graph = data.x.to(dtype), Graph(paths, 900, dtype=dtype)
+        models = [build(data, case).to(dtype) for _ in range(2)]
+        own = SplitData.of(data)
+        assert own.edges[0].order is not None
+        every_graph_is_large.clear()
+        backend = kind(models, [own] * 2, [replace(CONFIG, seed=seed) for seed in range(2)])
+        losses = [torch.stack([backend.descend(), backend.validate().val_loss]) for _ in range(3)]
+        assert bool(every_graph_is_large) == (dtype == torch.float32)
+        found.append(torch.stack(losses).double())
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)
 
 
 def targets(kind):

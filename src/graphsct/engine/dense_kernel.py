@@ -16,6 +16,8 @@ from torch import Tensor
 
 __all__ = ["dense_addmm_of"]
 
+_threshold = torch.ops.aten.threshold_backward.grad_input
+
 #: The smallest side, and multiplications, from which oneDNN is the faster one.
 _SIDE, _MANY = 32, 1 << 21
 #: Numbers of a product that are computed at once, since the kernel returns a new array.
@@ -40,8 +42,16 @@ def _is_whole(x: Tensor) -> bool:
 
 
 def _addmm(
-    start: Tensor, x: Tensor, w: Tensor, *, beta: float = 1, alpha: float = 1, out: Tensor
+    start: Tensor,
+    x: Tensor,
+    w: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor,
+    mask: Tensor | None = None,
 ) -> Tensor:
+    """What :func:`torch.addmm` does, perhaps with zeros where a mask is not positive."""
     rows = max(1, _BLOCK // out.shape[1])
     for row in range(0, len(out), rows):
         block = slice(row, row + rows)
@@ -49,6 +59,9 @@ def _addmm(
         if beta:
             own = start[block] if start.dim() == 2 else start
             torch.add(product.mul_(alpha), own, alpha=beta, out=out[block])
+        elif mask is not None:
+            product = product if alpha == 1 else product.mul_(alpha)
+            _threshold(product, mask[block], 0, grad_input=out[block])
         else:
             torch.mul(product, alpha, out=out[block])
     return out

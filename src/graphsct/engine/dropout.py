@@ -111,9 +111,11 @@ class Masking:
             order: which of the drawn rows each row takes; shape: ``(rows,)`` or ``(k, rows)``
         """
         if order is not None:
-            orders = order.expand(len(out), -1)
+            orders, shape = order.expand(len(out), -1), out.shape[2:]
             for rate, row, part, places in zip(self.rates, words, out, orders, strict=True):
-                drawn = rate.lanes(row, part.numel()).view(part.shape)
+                lanes = row.view(rate.dtype)
+                rows = len(lanes) // max(1, shape.numel())
+                drawn = rate.lanes(row, rows * shape.numel()).view(rows, *shape)
                 taken = do.scratch("lanes", part.numel()).view(rate.dtype)[: part.numel()]
                 taken = taken.view(part.shape)
                 do(torch.index_select, drawn, 0, places, out=taken)
@@ -155,11 +157,6 @@ class Dropout(Node):
         self.masking, self._at_output = masking, at_output
 
     @property
-    def can_have_some(self) -> bool:
-        """If the random numbers are those of some rows."""
-        return self._at_output
-
-    @property
     def stops_at_zero(self) -> bool:  # type: ignore[override]
         """As ReLU's output is never below zero, what is dropped and what is zero look the same."""
         return isinstance(self.inputs[0], Relu)
@@ -181,7 +178,16 @@ class Dropout(Node):
     @property
     def words(self) -> list[int]:
         """How many random words the mask takes in each run."""
-        return self.masking.words(self.count * self.width)
+        rows = self.count if self._at_output else self.tape.workspace.graph.num_nodes
+        return self.masking.words(rows * self.width)
+
+    @property
+    def _order(self) -> Tensor | None:
+        """Where the rows find their random numbers, ``None`` if in order."""
+        order = self.tape.orders[self._at_output]
+        if self._at_output or self.nodes is None:
+            return order
+        return self.nodes if order is None else order[self.nodes]
 
     def forward(self, do: Program) -> None:
         k, shape = self.tape.k, (self.count, self.tape.k * self.width)
@@ -193,7 +199,7 @@ class Dropout(Node):
 
     def _draw(self, do: Program, noise: Tensor) -> None:
         words = self.tape.noise.take(do)
-        self.masking.numbers(do, words, noise, self.tape.orders[self._at_output])
+        self.masking.numbers(do, words, noise, self._order)
 
     def _rescale(self, do: Program, array: Tensor) -> None:
         self.masking.rescale(do, apart(array, self.tape.k))

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.dropout import Masking
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.operators import multiply_sparse
 from graphsct.engine.program import Program, apart
-from graphsct.engine.tape import Node, Rows, Tape
+from graphsct.engine.tape import Node, Tape
 from graphsct.graph.kernels import reweigh
 from graphsct.nn.convolution import LinearForm
 

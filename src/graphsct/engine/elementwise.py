@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.program import Program
-from graphsct.engine.tape import FUNCTIONS, Node, Rows, Tape, Unsupported
+from graphsct.engine.tape import FUNCTIONS, Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 
 __all__ = ["Concatenation", "Entrywise", "Largest", "Relu", "Scale"]
@@ -67,11 +68,22 @@ class Relu(Activation):
         """Unless the only consumer has done the work."""
         return not self._is_dropped_alone
 
+    def prepare(self) -> None:
+        """Let the input's product do the work if it can."""
+        x = self.inputs[0]
+        x.rectified = x.can_rectify and x.may_be_overwritten
+
     def forward(self, do: Program) -> None:
-        do(torch.clamp_min, self.inputs[0].head, 0, out=self.head)
+        if not self.inputs[0].rectified:
+            do(torch.clamp_min, self.inputs[0].head, 0, out=self.head)
+
+    @property
+    def grad_mask(self) -> Tensor | None:
+        alone = len(self.consumers) == 1 and not self.borrows_grad and not self._is_dropped_alone
+        return self.value if alone else None
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
-        if not self._is_dropped_alone:
+        if not self._is_dropped_alone and not self.grad_is_masked:
             do(_aten.threshold_backward.grad_input, grad, out, 0, grad_input=target)
         elif target is not grad:
             do(target.copy_, grad)

@@ -1,8 +1,8 @@
 r"""Full-batch training of k models of the same shape at once, without autograd.
 
 What makes it fast: a tape of operations over arrays that are made once; sparse products whose
-transpose is known; the last layer only for the nodes whose labels are looked at; dropout that
-costs less than a product; and, for small graphs, few calls, which are prepared once.
+transpose is known; each layer only for the nodes that the labels depend on; dropout that costs less
+than a product; and, for small graphs, few calls, which are prepared once.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.dropout import Masking
+from graphsct.engine.neighbourhood import Rows
+from graphsct.engine.operators import take_rows
 from graphsct.engine.program import Program, apart
 from graphsct.engine.tape import Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
@@ -27,14 +29,29 @@ class Features:
         x: dense or sparse CSR; shape: ``(n, f)``
         k: number of runs
         order: which random number each row of dense features takes, or each entry of sparse ones,
-            if the nodes have been arranged
+            if not one after the other
+        drawn: how many random numbers there are, by default as many as entries
     """
 
-    def __init__(self, x: Tensor, k: int, order: Tensor | None = None) -> None:
+    def __init__(
+        self, x: Tensor, k: int, order: Tensor | None = None, drawn: int | None = None
+    ) -> None:
         self.x, self.k, self.order = x, k, order
         self.sparse = x.layout == torch.sparse_csr
         #: Number of entries that dropout may drop in each run.
         self.entries = len(x.values()) if self.sparse else x.numel()
+        self.drawn = self.entries if drawn is None else drawn
+        self._parts: dict[int, tuple[Features, Tensor]] = {}
+
+    def at(self, nodes: Tensor | None) -> Features:
+        """The features of some nodes, which take their own random numbers; shape: ``(r,)``."""
+        if nodes is None:
+            return self
+        if id(nodes) not in self._parts:
+            x, places = take_rows(self.x, nodes) if self.sparse else (self.x[nodes], nodes)
+            order = places if self.order is None else self.order[places]
+            self._parts[id(nodes)] = Features(x, self.k, order, self.drawn), nodes
+        return self._parts[id(nodes)][0]
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -80,8 +97,18 @@ class Data(Node):
 
     def __init__(self, tape: Tape, features: Features) -> None:
         super().__init__(tape, [], features.x.shape[1])
-        self.features = features
-        self._is_dropped = self._has_layer = False
+        self._features = features
+        self._is_dropped, self._layers = False, list[SparseLayer]()
+
+    @property
+    def features(self) -> Features:
+        """Those of the nodes at which the layers are computed."""
+        return self._features.at(self.tape.neighbourhood.nodes(self.needed))
+
+    @property
+    def needed(self) -> Rows:
+        """The rows that the layers read, which all layers share."""
+        return max(layer.rows for layer in self._layers)
 
     def allocate(self, do: Program) -> None:
         """The data have their arrays."""
@@ -89,9 +116,14 @@ class Data(Node):
     def release(self, do: Program) -> None:
         """The data keep them."""
 
+    @property
+    def has_one_layer(self) -> bool:
+        """Whether only one layer reads the data."""
+        return len(self._layers) == 1
+
     def drop(self, masking: Masking) -> DroppedData:
         """Record dropout, of which there is room for one mask."""
-        if self._is_dropped or self._has_layer:
+        if self._is_dropped or self._layers:
             raise Unsupported("the data with and without dropout, or with several masks")
         self._is_dropped = True
         return DroppedData(self, masking)
@@ -100,9 +132,9 @@ class Data(Node):
         """Record a linear layer."""
         if self._is_dropped:
             raise Unsupported("the data with and without dropout")
-        self._has_layer = True
-        kind = SparseLayer if self.features.sparse else DenseLayer
-        return kind(self, weight, bias)
+        kind = SparseLayer if self._features.sparse else DenseLayer
+        self._layers.append(kind(self, weight, bias))
+        return self._layers[-1]
 
 
 class DroppedData(Data):
@@ -114,7 +146,7 @@ class DroppedData(Data):
     """
 
     def __init__(self, data: Data, masking: Masking) -> None:
-        super().__init__(data.tape, data.features)
+        super().__init__(data.tape, data._features)
         self.masking = masking
 
     def drop(self, masking: Masking) -> DroppedData:
@@ -124,7 +156,7 @@ class DroppedData(Data):
     @property
     def words(self) -> list[int]:
         """How many random words the mask takes in each run."""
-        return self.masking.words(self.features.entries)
+        return self.masking.words(self._features.drawn)
 
     def forward(self, do: Program) -> None:
         features, k = self.features, self.features.k
@@ -157,19 +189,23 @@ class SparseLayer(Node):
     def __init__(self, data: Data, weight: Weight, bias: Weight | None) -> None:
         super().__init__(data.tape, [], weight.value.shape[2])
         self.inputs = (data,)  # which no other node can read
-        self.weight, self.bias = weight, bias
+        self.weight, self.bias, self._data = weight, bias, data
+
+    @property
+    def can_have_some(self) -> bool:
+        """If no other layer needs more."""
+        return self._data.has_one_layer
 
     @property
     def _masking(self) -> Masking | None:
-        return getattr(self.inputs[0], "masking", None)
+        return getattr(self._data, "masking", None)
 
     @property
     def _scale(self) -> float:
         return self._masking.scale if self._masking else 1.0
 
     def forward(self, do: Program) -> None:
-        data: Any = self.inputs[0]
-        blocks = data.features.blocks
+        blocks = self._data.features.blocks
         matrix = blocks.dropped if self._masking else blocks.matrix
         k, d = self.tape.k, self.width
         weight, out = self.weight.value.view(-1, d), self.head
@@ -187,8 +223,7 @@ class SparseLayer(Node):
 
     def backward(self, do: Program) -> None:
         """One sparse product with the transpose."""
-        data: Any = self.inputs[0]
-        blocks, k, d, grad = data.features.blocks, self.tape.k, self.width, self.gradient
+        blocks, k, d, grad = self._data.features.blocks, self.tape.k, self.width, self.gradient
         if self.bias is not None:
             with self.bias.write_grad(do) as out:
                 do(torch.sum, grad, dim=0, out=out.view(-1))
@@ -208,7 +243,7 @@ class DenseLayer(SparseLayer):
 
     def _runs(self) -> list[tuple[Tensor, float]]:
         """The features of each run, and their scale."""
-        data: Any = self.inputs[0]
+        data: Any = self._data
         if self._masking is None:
             return [(data.features.x, 1.0)] * self.tape.k
         return list(zip(data.seen, self._masking.scales, strict=True))

@@ -59,6 +59,8 @@ class Operators:
     Args:
         graph: the graph
         rows: nodes whose output is needed, all if ``None``; shape: ``(r,)``
+        columns: nodes whose features are there, in ascending order, all if ``None``; they contain
+            all neighbours of the rows; shape: ``(c,)``
         propagated: the number g
         kept: the number u
         control: whether there is one
@@ -68,6 +70,7 @@ class Operators:
         self,
         graph: Graph,
         rows: Tensor | None = None,
+        columns: Tensor | None = None,
         *,
         propagated: float = 1.0,
         kept: float = 0.0,
@@ -79,7 +82,12 @@ class Operators:
             loops = (node == full.col_indices()).to(graph.dtype)
             full = _with_values(full, g * full.values() + u * loops)
         self.forward = full if rows is None else take_rows(full, rows)[0]
-        back = full if rows is None else _csr(self.forward.to_sparse(layout=torch.sparse_coo).t())
+        if columns is not None:
+            self.forward = _renumber(self.forward, columns)
+        symmetric = rows is columns
+        back = self.forward
+        if not symmetric:
+            back = _csr(self.forward.to_sparse(layout=torch.sparse_coo).t())
         if control:
             back = _append(back, (g + u) * graph.basis, graph.component, graph.num_components)
         self.backward = back
@@ -94,10 +102,15 @@ def multiply_sparse(
     scale: float = 1.0,
     start: Tensor | None = None,
     v: float = 0.0,
+    rectify: bool = False,
 ) -> None:
-    """``out = v start + scale matrix x``, by the fastest kernel."""
+    """``out = v start + scale matrix x``, by the fastest kernel, or ReLU of a product alone."""
+    product, rest = addmm_of(matrix, x), {"beta": v, "alpha": scale, "out": out}
     start = out if start is None else start
-    do(addmm_of(matrix, x), start, matrix, x, beta=v, alpha=scale, out=out)
+    fused = rectify and product is not torch.addmm
+    do(product, start, matrix, x, **rest, **({"rectify": True} if fused else {}))
+    if rectify and not fused:
+        do(torch.clamp_min, out, 0, out=out)
 
 
 def _coo(indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
@@ -123,6 +136,19 @@ def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
         matrix.col_indices(),
         values,
         size=matrix.shape,
+        check_invariants=False,
+    )
+
+
+def _renumber(matrix: Tensor, columns: Tensor) -> Tensor:
+    """A matrix without the columns that are not listed, which are empty."""
+    places = torch.empty(matrix.shape[1], dtype=matrix.col_indices().dtype)
+    places[columns] = torch.arange(len(columns), dtype=places.dtype)
+    return torch.sparse_csr_tensor(
+        matrix.crow_indices(),
+        places[matrix.col_indices().long()],
+        matrix.values(),
+        size=(matrix.shape[0], len(columns)),
         check_invariants=False,
     )
 

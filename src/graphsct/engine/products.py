@@ -98,8 +98,10 @@ class Multiply(Node):
         if scale == 1 and x.grad is not None and self.tape.k == 1:
             multiply(do, self.gradient, across, x.gradient, scale=x.scale, add=True)
         elif scale == 1:
+            mask = x.grad_mask if x.grad is None else None
             with x.write_grad(do) as out:
-                multiply(do, self.gradient, across, out, scale=x.scale)
+                multiply(do, self.gradient, across, out, scale=x.scale, mask=mask)
+            x.grad_is_masked = mask is not None
         else:
             array = do.arena.take(*x.value.shape)
             multiply(do, self.gradient, across, array, scale=x.scale)

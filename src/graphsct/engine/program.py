@@ -19,6 +19,8 @@ from graphsct.graph.kernels import MANY_NODES
 
 __all__ = ["Arena", "OneThread", "Program", "apart", "multiply", "multiply_transposed"]
 
+_threshold = torch.ops.aten.threshold_backward.grad_input
+
 #: Numbers in a product of several runs up to which a batched call and a copy are the fastest.
 _SMALL = 1 << 18
 #: Pieces of the rows in a sum over many of them.
@@ -135,6 +137,7 @@ def multiply(
     scale: float = 1.0,
     bias: Tensor | None = None,
     add: bool = False,
+    mask: Tensor | None = None,
 ) -> None:
     """Each run's features times its own matrix.
 
@@ -146,12 +149,18 @@ def multiply(
         scale: of the product
         bias: shape: ``(k, e)``
         add: add the product of a single run to what is there
+        mask: of ReLU, where the product is set to zero; shape: ``(n, k e)``
     """
     k, n = len(w), x.shape[0]
-    rest = {"alpha": scale} if bias is not None or add else {"alpha": scale, "beta": 0}
+    rest: dict[str, Any] = {"alpha": scale}
+    rest |= {} if bias is not None or add else {"beta": 0}
     if k == 1:
         addmm = dense_addmm_of(x, w[0])
+        fused = mask is not None and addmm is not torch.addmm
+        rest |= {"mask": mask} if fused else {}
         do(addmm, out if bias is None else bias[0], x, w[0], **rest, out=out)
+        if mask is not None and not fused:
+            do(_threshold, out, mask, 0, grad_input=out)
         return
     small = out.numel() < _SMALL
     stack = do.scratch("product", k, n, w.shape[2]) if small else apart(out, k)
@@ -159,6 +168,8 @@ def multiply(
     do(torch.baddbmm, start, apart(x, k), w, **rest, out=stack)
     if small:
         do(apart(out, k).copy_, stack)
+    if mask is not None:
+        do(_threshold, out, mask, 0, grad_input=out)
 
 
 def multiply_transposed(do: Program, x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -> None:

@@ -16,23 +16,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor
-
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.operators import Eigenspace, Operators, multiply_sparse
 from graphsct.engine.program import Program
-from graphsct.engine.tape import Node, Rows
+from graphsct.engine.tape import Node
 from graphsct.nn.convolution import LinearForm
 
 __all__ = ["AddUnpooled", "Coordinates", "Pool", "PoolLate", "Propagate", "PropagateLate", "Tail"]
 
 
-def _rows(node: Node) -> Tensor | None:
-    return node.tape.some if node.rows is Rows.SOME else None
-
-
 def _eigenspace(node: Node) -> Eigenspace:
     """The basis at the rows of a node."""
-    return node.tape.workspace.operators.eigenspace(_rows(node))
+    return node.tape.workspace.operators.eigenspace(node.nodes)
 
 
 class Propagate(Node):
@@ -61,8 +56,10 @@ class Propagate(Node):
         return True
 
     def needs(self, index: int) -> Rows:
-        """All features, but initial features of the same rows."""
-        return self.rows if index else Rows.ALL
+        """Features of all neighbours, but initial features of the same rows."""
+        if index:
+            return self.rows
+        return Rows.ALL if self.behind else self.tape.neighbourhood.around(self.rows)
 
     def needs_behind(self, index: int) -> bool:
         """The coordinates of the initial features."""
@@ -75,13 +72,14 @@ class Propagate(Node):
     def can_be_late(self) -> bool:
         """Whether :class:`PropagateLate` can take its place."""
         pure = self.form._replace(bias=None) == LinearForm(self.form.weight)
-        return pure and self.rows is Rows.ALL and not (self.behind and self.form.bias is not None)
+        closed = self.needs(0) is self.rows
+        return pure and closed and not (self.behind and self.form.bias is not None)
 
     @property
     def _operators(self) -> Operators:
-        form, operators = self.form, self.tape.workspace.operators
-        return operators.operators(
-            _rows(self), propagated=form.propagated, kept=form.kept, control=self.behind
+        form, columns = self.form, self.tape.neighbourhood.nodes(self.needs(0))
+        return self.tape.workspace.operators.operators(
+            self.nodes, columns, propagated=form.propagated, kept=form.kept, control=self.behind
         )
 
     def forward(self, do: Program) -> None:
@@ -108,8 +106,8 @@ class Propagate(Node):
 
 
 class PropagateLate(Node):
-    r"""Propagation after the dense product, at all rows: :math:`\mathbf G \mathbf T + \mathbf Q
-    \mathbf A` with :math:`\mathbf T = \mathbf X \mathbf W`.
+    r"""Propagation after the dense product, :math:`\mathbf G \mathbf T + \mathbf Q \mathbf A` with
+    :math:`\mathbf T = \mathbf X \mathbf W`.
 
     Then nothing but X has to be kept, and the control goes through the convolution's own sparse
     product in both directions, :math:`[\mathbf G \; \mathbf Q]`.
@@ -121,10 +119,20 @@ class PropagateLate(Node):
     """
 
     rowwise = False
+    can_rectify = True
 
     def __init__(self, t: Node, pooled: PoolLate | None = None, a: Node | None = None) -> None:
         super().__init__(t.tape, [t] if a is None else [t, a], t.width)
         self._pooled = pooled
+
+    @property
+    def can_have_some(self) -> bool:
+        """A control needs all rows."""
+        return len(self.inputs) == 1
+
+    def needs(self, index: int) -> Rows | None:
+        """Features of all neighbours."""
+        return super().needs(index) if index else self.tape.neighbourhood.around(self.rows)
 
     def prepare(self) -> None:
         """Let the coefficients be written behind T, where the product reads them."""
@@ -135,17 +143,18 @@ class PropagateLate(Node):
         if self._written_behind:
             a[0].goes_behind = t
 
-    @property
-    def _matrix(self) -> Tensor:
-        control = len(self.inputs) > 1
-        return self.tape.workspace.operators.operators(None, control=control).backward
+    def _operators(self, *, control: bool) -> Operators:
+        columns = self.tape.neighbourhood.nodes(self.tape.neighbourhood.around(self.rows))
+        return self.tape.workspace.operators.operators(self.nodes, columns, control=control)
 
     def forward(self, do: Program) -> None:
         t, *a = self.inputs
         if a and not self._written_behind:
             do(t.tail.copy_, a[0].value)
         whole = t.out if a else t.head
-        multiply_sparse(do, self._matrix, whole, self.head)
+        operators = self._operators(control=bool(a))
+        matrix = operators.backward if a else operators.forward
+        multiply_sparse(do, matrix, whole, self.head, rectify=self.rectified)
 
     def backward(self, do: Program) -> None:
         """One sparse product, together with that of the coordinates if there are any."""
@@ -153,8 +162,8 @@ class PropagateLate(Node):
         if self._pooled is not None:
             self._pooled.grad_of_whole = do.arena.share(self.grad)
         else:
-            matrix = self.tape.workspace.operators.operators(None, control=False).backward
             with t.write_grad(do) as out:
+                matrix = self._operators(control=False).backward
                 multiply_sparse(do, matrix, self.gradient, out)
         for node in a:
             with node.write_grad(do) as out:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from graphsct.engine.neighbourhood import Rows
 from graphsct.engine.program import Program
 from graphsct.engine.workspace import Workspace
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphsct.engine.dropout import Noise
     from graphsct.engine.products import Matrix
 
-__all__ = ["FUNCTIONS", "Gather", "Node", "Rows", "Tape", "Unsupported", "flatten"]
+__all__ = ["FUNCTIONS", "Gather", "Node", "Tape", "Unsupported", "flatten"]
 
 #: How calls of PyTorch's functions on nodes are recorded: ``recorder(tape, *args, **kwargs)``.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -35,14 +35,6 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 class Unsupported(Exception):  # noqa: N818, it is no error: autograd takes over
     """The tape cannot record a model, which then is trained by autograd."""
-
-
-class Rows(Enum):
-    """Which rows an array has."""
-
-    ALL = "all nodes"
-    SOME = "the nodes whose labels are looked at"
-    COMPONENTS = "the connected components"
 
 
 class Node:
@@ -65,6 +57,10 @@ class Node:
     behind = False
     #: Whether the backward pass multiplies by :attr:`grad_scale` and leaves the gradient as it is.
     folds_grad_scale = False
+    #: Whether the output can be computed with ReLU applied to it, and whether it is.
+    can_rectify = rectified = False
+    #: Whether the gradient is zero already where ReLU left nothing.
+    grad_is_masked = False
     #: Whether an input gets no gradient where it is zero.
     stops_at_zero = False
     #: Whether another node still reads the gradient, so that it must not be changed in place.
@@ -123,6 +119,13 @@ class Node:
     def prepare(self) -> None:
         """Settle what depends on the consumers, before any array is taken."""
 
+    @property
+    def grad_mask(self) -> Tensor | None:
+        """Where this is zero, so is what is passed on of the gradient, whose only writer may set it
+        to zero and say so in :attr:`grad_is_masked`.
+        """
+        return None
+
     def forward(self, do: Program) -> None:
         """Add the calls that compute the output from the inputs."""
 
@@ -134,7 +137,12 @@ class Node:
     @property
     def count(self) -> int:
         """Number of rows, without those of coordinates."""
-        return self.tape.count(self.rows)
+        return self.tape.neighbourhood.count(self.rows)
+
+    @property
+    def nodes(self) -> Tensor | None:
+        """The nodes of the rows, ``None`` for all; shape: ``(rows,)``."""
+        return self.tape.neighbourhood.nodes(self.rows)
 
     def _extent(self, array: Tensor) -> Tensor:
         return array[: self.count + self.tape.coordinates] if self.behind else array[: self.count]
@@ -281,25 +289,28 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
 
 
 class Gather(Node):
-    """The rows of :attr:`Rows.SOME` of a node that is computed at all rows.
+    """Some rows of a node that is computed at more.
 
     Args:
         x: what to take them from
+        rows: which
         behind: also take the coordinates behind it
     """
 
-    def __init__(self, x: Node, *, behind: bool = False) -> None:
+    def __init__(self, x: Node, rows: Rows, *, behind: bool = False) -> None:
         super().__init__(x.tape, [], x.width)
         # It is added after the recording, where even what is unreadable later on may be read.
         self.inputs = (x,)
-        self.rows, self.behind = Rows.SOME, behind
-        n = x.tape.count(Rows.ALL)
-        coordinates = torch.arange(n, n + (x.tape.coordinates if behind else 0))
-        self._index = torch.cat([x.tape.some, coordinates])
+        self.rows, self.behind = rows, behind
+        coordinates = torch.arange(x.count, x.count + (x.tape.coordinates if behind else 0))
+        there, wanted = x.nodes, self.nodes
+        assert wanted is not None  # fewer than all
+        index = wanted if there is None else torch.searchsorted(there, wanted)
+        self._index = torch.cat([index, coordinates])
 
     def needs(self, index: int) -> Rows:
-        """All of them."""
-        return Rows.ALL
+        """All that are there."""
+        return self.inputs[0].rows
 
     def forward(self, do: Program) -> None:
         do(torch.index_select, self.inputs[0].out, 0, self._index, out=self.value)
@@ -341,7 +352,7 @@ class Tape:
     root: Node
     #: Random numbers of dropout.
     noise: Noise
-    #: Where rows find their random numbers among those that are drawn, if not in order: all rows,
+    #: Where nodes find their random numbers among those that are drawn, if not in order: all nodes,
     #: ``(n,)``, and those before the output, of each run by itself, ``(k, r)``.
     orders: tuple[Tensor | None, Tensor | None] = None, None
 
@@ -362,13 +373,8 @@ class Tape:
         self.matrices: list[Matrix] = []
         #: Arrays behind whose features coordinates stand, by their ids.
         self.occupied: set[int] = set()
-        graph = workspace.graph
-        counts = graph.num_nodes, len(some), graph.num_components
-        self._counts = dict(zip(Rows, counts, strict=True))
-
-    def count(self, rows: Rows) -> int:
-        """How many rows there are."""
-        return self._counts[rows]
+        #: The nodes that scores of some depend on.
+        self.neighbourhood = workspace.operators.neighbourhood(some)
 
     def insert_after(self, x: Node) -> None:
         """Move the node that was recorded last to directly behind another one."""
@@ -393,22 +399,23 @@ class Tape:
         """From the last node on, a node is computed at some rows if nobody needs the others."""
         wanted: dict[Node, set[Rows]] = {self.root: {Rows.SOME}}
         for node in reversed(self.nodes):
-            if node.rows is Rows.ALL and wanted[node] == {Rows.SOME} and node.can_have_some:
-                node.rows = Rows.SOME
+            if node.rows is Rows.ALL and wanted[node] and node.can_have_some:
+                node.rows = self.neighbourhood.settle(max(wanted[node]))
             for index, x in enumerate(node.inputs):
                 rows = node.needs(index)
                 wanted.setdefault(x, set()).update([] if rows is None else [rows])
 
     def _gather_rows(self) -> None:
         """Put a :class:`Gather` between a node at all rows and those who need some of them."""
-        gathered: dict[tuple[Node, bool], Node] = {}
+        gathered: dict[tuple[Node, Rows, bool], Node] = {}
         for node in list(self.nodes):
             inputs = list(node.inputs)
             for index, x in enumerate(node.inputs):
-                if x.rows is Rows.ALL and node.needs(index) is Rows.SOME:
-                    key = x, node.needs_behind(index)
+                rows = node.needs(index)
+                if rows is not None and rows < x.rows < Rows.COMPONENTS:
+                    key = x, rows, node.needs_behind(index)
                     if key not in gathered:
-                        gathered[key] = Gather(x, behind=key[1])
+                        gathered[key] = Gather(x, rows, behind=key[2])
                         self.nodes.insert(self.nodes.index(node), self.nodes.pop())
                     inputs[index] = gathered[key]
             node.inputs = tuple(inputs)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.engine.neighbourhood import Neighbourhood
 from graphsct.engine.operators import Eigenspace, Operators
 from graphsct.engine.weights import Weight, Weights
 from graphsct.graph import Graph
@@ -35,12 +36,23 @@ class GraphOperators:
         found: Eigenspace = self._kept[key][0]
         return found
 
-    def operators(self, rows: Tensor | None, **form: Any) -> Operators:
-        """The operators with these numbers at these rows, at all if ``None``."""
-        key = "operators", id(rows), tuple(form.items())
+    def operators(
+        self, rows: Tensor | None, columns: Tensor | None = None, **form: Any
+    ) -> Operators:
+        """The operators with these numbers at these rows and columns, at all if ``None``."""
+        key = "operators", id(rows), id(columns), tuple(form.items())
         if key not in self._kept:
-            self._kept[key] = Operators(self.graph, rows, **form), rows  # rows keep their id
+            made = Operators(self.graph, rows, columns, **form)
+            self._kept[key] = made, rows, columns  # which keep their ids
         found: Operators = self._kept[key][0]
+        return found
+
+    def neighbourhood(self, some: Tensor) -> Neighbourhood:
+        """The nodes around some nodes."""
+        key = "neighbourhood", id(some)
+        if key not in self._kept:
+            self._kept[key] = Neighbourhood(self.graph, some), some
+        found: Neighbourhood = self._kept[key][0]
         return found
 
 

@@ -49,30 +49,51 @@ def addmm_of(matrix: Tensor, x: Tensor) -> Callable[..., Tensor]:
     """
     single, width = matrix.dtype == torch.float32 and matrix.device.type == "cpu", x.shape[1]
     wide = width >= _WIDE and len(matrix.values()) * width >= _MANY_TERMS
-    return _addmm if single and (wide or len(x) >= MANY_NODES) else torch.addmm
+    return _Product(matrix, width) if single and (wide or len(x) >= MANY_NODES) else torch.addmm
 
 
-def _addmm(
-    start: Tensor, matrix: Tensor, x: Tensor, *, beta: float = 1, alpha: float = 1, out: Tensor
-) -> Tensor:
-    """The product as sums of weighted rows, by the kernel of embeddings, which fetches the rows of
-    x ahead of time. It returns a new array, so a block of rows at a time stays in the cache.
+class _Product:
+    """A product as sums of weighted rows, by the kernel of embeddings, which fetches the rows of
+    the features ahead of time. It returns a new array, so a block of rows at a time stays in the
+    cache.
+
+    Args:
+        matrix: sparse CSR; shape: ``(r, c)``
+        width: number of columns of the features
     """
-    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
-    x, rows = x.contiguous(), max(1, _BLOCK_BYTES // (4 * max(1, x.shape[1])))
-    for row in range(0, len(out), rows):
-        block, own = slice(row, row + rows), starts[row : row + rows + 1]
-        if rows < len(out):
+
+    def __init__(self, matrix: Tensor, width: int) -> None:
+        starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+        rows = max(1, _BLOCK_BYTES // (4 * max(1, width)))
+        self._blocks = []
+        for row in range(0, matrix.shape[0], rows):
+            own = starts[row : row + rows + 1]
             first, last = int(own[0]), int(own[-1])
-            own, bags, weights = own - first, columns[first:last], values[first:last]
-        else:
-            bags, weights = columns, values
-        sums = torch.embedding_bag(x, bags, own, False, 0, False, weights, True)[0]
-        if beta:
-            torch.add(sums.mul_(alpha), start[block], alpha=beta, out=out[block])
-        else:
-            torch.mul(sums, alpha, out=out[block])
-    return out
+            block = slice(row, row + rows)
+            self._blocks.append((block, own - first, columns[first:last], values[first:last]))
+
+    def __call__(
+        self,
+        start: Tensor,
+        matrix: Tensor,
+        x: Tensor,
+        *,
+        beta: float = 1,
+        alpha: float = 1,
+        out: Tensor,
+        rectify: bool = False,
+    ) -> Tensor:
+        """What :func:`torch.addmm` does, perhaps with ReLU of a product alone."""
+        x = x.contiguous()
+        for block, starts, columns, values in self._blocks:
+            sums = torch.embedding_bag(x, columns, starts, False, 0, False, values, True)[0]
+            if beta:
+                torch.add(sums.mul_(alpha), start[block], alpha=beta, out=out[block])
+            elif rectify:
+                torch.clamp_min(sums if alpha == 1 else sums.mul_(alpha), 0, out=out[block])
+            else:
+                torch.mul(sums, alpha, out=out[block])
+        return out
 
 
 class _Propagate(torch.autograd.Function):
