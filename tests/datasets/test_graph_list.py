@@ -64,7 +64,7 @@ def test_features_are_made_with_the_same_columns_for_all(graphs):
         from_graphs(graphs)
     assert from_graphs(graphs, features="degree").num_features == 64
     assert from_graphs(graphs, features="laplacian")[3].x.shape == (13, 16)
-    with pytest.raises(DataError, match=r"differ from graph to graph; use features='degree'"):
+    with pytest.raises(DataError, match=r"each graph has other nodes; use features='degree'"):
         from_graphs(graphs, features="one_hot")
 
 

@@ -82,7 +82,10 @@ def test_broken_masks_are_named_with_the_node():
     assert check_split(good, y, every_class=True) is good
     for split, message in [
         (Split(mask(0, 1, 4), mask(1, 2), mask(3)), "node 1 is in train and in val"),
-        (Split(mask(0, 1, 4), mask(2), mask(3, 4, 0)), "node 0 is in train and in test, and so a"),
+        (
+            Split(mask(0, 1, 4), mask(2), mask(3, 4, 0)),
+            "node 0 is in train and in test .nodes in both: 2",
+        ),
         (Split(mask(0, 1, 4), mask(2), mask(5)), "node 5 is in test but has no label"),
         (Split(mask(0, 1, 4), mask(), mask(5)), "no node is in val"),
         (Split(mask(0, 1), mask(2), mask(3)), "class 2 has no training node"),

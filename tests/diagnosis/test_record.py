@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import pytest
 import torch
 from faulty import Deep
@@ -133,16 +135,17 @@ def test_hooks_go_when_the_model_fails(data):
 def test_a_training_step_inside_is_the_same(data):
     """With dropout, the gradients too, and the features are those of this very step."""
 
-    def step(names):
+    def step(recording):
         torch.manual_seed(0)
         model = GCN(16, 8, 3, 3, dropout=0.5)
-        with Recorder(model, names, data.num_nodes) as recorder:
+        with recording(model) as recorder:
             loss = F.cross_entropy(model(data.x, data.edge_index), data.y)
         loss.backward()
-        return recorder.layers(), loss, [weight.grad for weight in model.parameters()]
+        return recorder, loss, [weight.grad for weight in model.parameters()]
 
-    _, loss, gradients = step([])
-    layers, same, others = step(["convs"])
+    _, loss, gradients = step(nullcontext)
+    recorder, same, others = step(lambda model: Recorder(model, ["convs"], data.num_nodes))
+    layers = recorder.layers()
     assert torch.equal(loss, same)
     assert all(map(torch.equal, gradients, others))
     assert [layer.name for layer in layers] == ["convs.0", "convs.1", "convs.2"]
