@@ -246,7 +246,7 @@ def draw(rows: Sequence[dict[str, Any]]) -> None:
                 )
         axes.axvline(1, color=BLACK, linewidth=1)
         axes.set_xscale("log")
-        ticks = [1, 2, 5, 10, 20, 50]
+        ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500]
         axes.set_xticks(ticks, [f"{tick}×" for tick in ticks])
         axes.minorticks_off()
         axes.set_yticks([-i for i in range(len(names))], [label(name) for name in names])
