@@ -8,5 +8,5 @@ def _name(context):
 
 
 @pytest.fixture(params=CONTEXTS, ids=_name)
-def context(request):
+def context(request, seed):
     return request.param
