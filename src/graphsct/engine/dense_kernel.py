@@ -31,9 +31,8 @@ def dense_addmm_of(x: Tensor, w: Tensor) -> Callable[..., Tensor]:
     sides = *x.shape, w.shape[1]
     large = min(sides) >= _SIDE and sides[0] * sides[1] * sides[2] >= _MANY
     single = x.dtype == torch.float32 and x.device.type == "cpu"
-    whole = _is_whole(x) and _is_whole(
-        w
-    )  # columns of a wider array can take a thousand times as long
+    # Columns of a wider array can take a thousand times as long.
+    whole = _is_whole(x) and _is_whole(w)
     return _addmm if large and single and whole and _linear() is not None else torch.addmm
 
 
