@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["dense_addmm_of"]
+__all__ = ["dense_addmm_of", "threshold"]
 
-_threshold = torch.ops.aten.threshold_backward.grad_input
-
+#: The gradient of ReLU: the first argument, and zero where the second is not above the third.
+threshold = torch.ops.aten.threshold_backward.grad_input
 #: The smallest side, and multiplications, from which oneDNN is the faster one.
 _SIDE, _MANY = 32, 1 << 21
 #: Numbers of a product that are computed at once, since the kernel returns a new array.
@@ -60,7 +60,7 @@ def _addmm(
             torch.add(product.mul_(alpha), own, alpha=beta, out=out[block])
         elif mask is not None:
             product = product if alpha == 1 else product.mul_(alpha)
-            _threshold(product, mask[block], 0, grad_input=out[block])
+            threshold(product, mask[block], 0, grad_input=out[block])
         else:
             torch.mul(product, alpha, out=out[block])
     return out

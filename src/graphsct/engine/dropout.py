@@ -8,14 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from graphsct.engine.dense_kernel import threshold
 from graphsct.engine.elementwise import Relu
 from graphsct.engine.program import Program, apart
 from graphsct.engine.tape import Node
 from graphsct.nn.dropout import Lanes, Rate
 
 __all__ = ["Dropout", "Masking", "Noise"]
-
-_threshold = torch.ops.aten.threshold_backward.grad_input
 
 #: Words of an epoch of one run up to which they are drawn at once.
 _FEW = 1 << 15
@@ -130,7 +129,7 @@ class Masking:
 
     def apply(self, do: Program, x: Tensor, noise: Tensor, out: Tensor) -> None:
         """Drop what this noise says, or a gradient with it; ``out`` may be ``x``; any shape."""
-        do(_threshold, x, noise, self._threshold, grad_input=out)
+        do(threshold, x, noise, self._threshold, grad_input=out)
 
     def rescale(self, do: Program, runs: Tensor) -> None:
         """Multiply by the scales in place if runs differ in them; shape: ``(k, ...)``."""
@@ -210,7 +209,7 @@ class Dropout(Node):
         """Drop the same entries of the gradient."""
         grad = self.gradient
         if self.stops_at_zero:
-            do(_threshold, grad, self.head, 0, grad_input=grad)
+            do(threshold, grad, self.head, 0, grad_input=grad)
         else:
             self.masking.apply(do, grad, self._noise, grad)
             do.arena.release(self._noise)

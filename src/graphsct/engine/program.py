@@ -14,12 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from graphsct.engine.dense_kernel import dense_addmm_of
+from graphsct.engine.dense_kernel import dense_addmm_of, threshold
 from graphsct.graph.kernels import MANY_NODES
 
 __all__ = ["Arena", "OneThread", "Program", "apart", "multiply", "multiply_transposed"]
-
-_threshold = torch.ops.aten.threshold_backward.grad_input
 
 #: Numbers in a product of several runs up to which a batched call and a copy are the fastest.
 _SMALL = 1 << 18
@@ -160,7 +158,7 @@ def multiply(
         rest |= {"mask": mask} if fused else {}
         do(addmm, out if bias is None else bias[0], x, w[0], **rest, out=out)
         if mask is not None and not fused:
-            do(_threshold, out, mask, 0, grad_input=out)
+            do(threshold, out, mask, 0, grad_input=out)
         return
     small = out.numel() < _SMALL
     stack = do.scratch("product", k, n, w.shape[2]) if small else apart(out, k)
@@ -169,7 +167,7 @@ def multiply(
     if small:
         do(apart(out, k).copy_, stack)
     if mask is not None:
-        do(_threshold, out, mask, 0, grad_input=out)
+        do(threshold, out, mask, 0, grad_input=out)
 
 
 def multiply_transposed(do: Program, x: Tensor, y: Tensor, out: Tensor, scale: float = 1.0) -> None:
