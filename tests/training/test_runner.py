@@ -1,3 +1,4 @@
+import logging
 import math
 from dataclasses import replace
 
@@ -111,3 +112,11 @@ def test_shapes_differ_in_all_but_rates(data):
         build(data, 0, activation="selu"), CONFIG
     )  # settings like those of relu
     assert first != shape_of(build(data, 0), replace(CONFIG, patience=3))
+
+
+def test_a_run_that_is_over_is_logged_with_its_backend(data, caplog):
+    caplog.set_level(logging.DEBUG, "graphsct")
+    run = fit(build(data, 0), data, CONFIG, progress=False)
+    (line,) = (record.message for record in caplog.records)
+    assert line.startswith("GCN, by the backend engine: 30 epochs in ")
+    assert line.endswith(f"test score {run.test_score:.4f}")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ from graphsct.training.tracks import tracks
 __all__ = ["Best", "Callback", "Job", "Runner", "train"]
 
 Callback = Callable[[Epoch], object]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Best(NamedTuple):
@@ -366,6 +369,18 @@ class _Training:
             )
             if job.store is not None and not interrupted:
                 job.store.finish(self.runs[run], weights)
+            _LOG.debug(
+                "%s%s, by the backend %s: %d epochs in %.1f s, the best is epoch %d; validation "
+                "score %.4f, test score %.4f",
+                type(job.model).__name__,
+                " (interrupted)" * interrupted,
+                self.runs[run].backend,
+                self.runs[run].epochs,
+                self.runs[run].seconds,
+                self.runs[run].best_epoch,
+                self.runs[run].val_score,
+                self.runs[run].test_score,
+            )
             if self.progress is not None:
                 self.progress.next_run()
 
