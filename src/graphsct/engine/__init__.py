@@ -1,1 +1,1 @@
-"""The fast backend of training: a tape of primitives over buffers that are made once."""
+"""The fast backend of training: a tape of primitives over preallocated buffers."""

@@ -18,11 +18,11 @@ _SETTINGS = dict(beta1=0.9, beta2=0.999, eps=1e-8, amsgrad=False, maximize=False
 
 
 class Settings(Protocol):
-    """What Adam reads of the settings of a run."""
+    """The settings of a run that Adam reads."""
 
     @property
     def learning_rate(self) -> float:
-        """Of all weights, after the warm-up."""
+        """The learning rate of all weights, after the warm-up."""
 
     @property
     def warm_up(self) -> int:
@@ -33,15 +33,15 @@ class Settings(Protocol):
 
     @property
     def conv_weight_decay(self) -> float:
-        """Of convolutions and their controls."""
+        """Weight decay of convolutions, controls and connections between layers."""
 
     @property
     def dense_weight_decay(self) -> float:
-        """Of all other weights but the offsets of activations."""
+        """Weight decay of all other weights, except the offsets of activations."""
 
     @property
     def offset_weight_decay(self) -> float:
-        """Of the offsets of activations."""
+        """Weight decay of the offsets of activations."""
 
 
 class Adam:
@@ -52,8 +52,8 @@ class Adam:
 
     Args:
         weights: weights, gradients and moments of all runs
-        configs: of each run
-        steps: how many there have been
+        configs: the settings of each run
+        steps: number of steps so far
     """
 
     def __init__(self, weights: Weights, configs: Sequence[Settings], steps: int) -> None:
@@ -92,12 +92,12 @@ class Adam:
         self._do.run()
 
     def restore(self, steps: int) -> None:
-        """Go on after so many steps."""
+        """Set the step count, when training resumes."""
         self._step.fill_(steps)
 
 
 def _settings(config: Settings) -> dict[str, Any]:
-    """What tells learning rates apart, and the weight decay of each group."""
+    """The key of the learning rate, and the weight decay of each group."""
     conv, dense = config.conv_weight_decay, config.dense_weight_decay
     rate = config.learning_rate, config.warm_up
     return {"lr": rate, "conv": conv, "dense": dense, "offset": config.offset_weight_decay}

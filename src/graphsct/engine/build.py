@@ -1,9 +1,9 @@
 """Recording a model: its ``forward`` runs once on nodes instead of tensors.
 
-Modules that are known in :data:`MODULES` or describe themselves by ``linear_form`` record
-themselves; all others run as they are, and the functions of PyTorch that they call are recorded by
-:data:`~graphsct.engine.tape.FUNCTIONS`. What neither knows raises
-:class:`~graphsct.engine.tape.Unsupported`, and autograd takes the model.
+Modules in :data:`MODULES`, norms, and convolutions with a ``linear_form`` are recorded as a whole.
+All other modules run as they are, and the functions of PyTorch that they call are recorded by
+:data:`~graphsct.engine.tape.FUNCTIONS`. Anything else raises
+:class:`~graphsct.engine.tape.Unsupported`, and autograd trains the model.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Recorder(torch.nn.Module):
 
 
 def _stand_in(tape: Tape, module: torch.nn.Module) -> torch.nn.Module:
-    """A module whose known parts record themselves, and whose ``forward`` is as it was."""
+    """A recorder, if the module is known; else a copy whose parts are replaced in the same way."""
     recorder = MODULES.get(type(module)) or recorder_of_norm(module)
     if isinstance(module, Convolution) and module.linear_form() is not None:
         recorder = _convolution
@@ -89,7 +89,7 @@ def _stand_in(tape: Tape, module: torch.nn.Module) -> torch.nn.Module:
 
 
 class _TracedGraph(Graph):
-    """A graph whose verbs take nodes, perhaps with edges left out."""
+    """A graph whose methods take nodes, perhaps without some edges."""
 
     __torch_function__ = Node.__torch_function__
 
@@ -110,11 +110,11 @@ class _TracedGraph(Graph):
         return Tail(self.coordinates(x)) if self.tape.coordinates else Pool(x)
 
     def unpool(self, a: Any) -> Any:
-        """Record features from coordinates."""
+        """Refuse, as only a control turns coordinates into features."""
         raise Unsupported("coordinates become features in a control alone")
 
     def coordinates(self, x: Node) -> Coordinates:
-        """The features with their coordinates behind them, recorded where they were made."""
+        """The features with coordinates behind them, recorded directly after the features."""
         if x not in self._coordinates:
             self._coordinates[x] = Coordinates(x)
             self.tape.insert_after(x)
@@ -200,7 +200,7 @@ class _Rate(float):
 
 
 def _name_rates(model: torch.nn.Module) -> None:
-    """Let a model's rates of dropout tell their names."""
+    """Attach their names to a model's rates of dropout."""
     for name in DIFFERING:
         value = vars(model).get(name)
         if isinstance(value, float):
@@ -230,7 +230,7 @@ FUNCTIONS |= {dropout: _dropout, drop_edges: _drop_edges}
 
 @contextmanager
 def _no_random_numbers() -> Iterator[None]:
-    """Refuse a forward pass that draws random numbers itself, as each epoch would have the same.
+    """Refuse a forward pass that draws random numbers itself: each epoch would reuse them.
 
     The generators of PyTorch and Python are left as they were.
     """
@@ -257,10 +257,10 @@ def record(
 
     Args:
         models: the first is recorded; the others may differ from it in :data:`DIFFERING`
-        workspace: what the tape uses
+        workspace: the operators and the weights
         features: the data
         rows: nodes whose scores are needed; shape: ``(r,)``
-        training: with dropout, and for a backward pass
+        training: record dropout, and prepare for a backward pass
         late: numbers, from 1, of the convolutions that propagate after their dense product
 
     Raises:
@@ -283,7 +283,8 @@ def record(
 def late_convolutions(tape: Tape) -> frozenset[int]:
     """Numbers of the convolutions that are best computed as :class:`PropagateLate`.
 
-    Those are at all rows, and nothing but features times a weight.
+    These compute whole components and are plain, ``G X W``; a bias may be added if there is no
+    control.
     """
     tape.plan()
     return frozenset(

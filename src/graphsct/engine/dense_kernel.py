@@ -1,7 +1,7 @@
 """A second kernel for dense products, for processors on which PyTorch's own is slow.
 
-PyTorch multiplies dense float32 matrices by Intel's MKL, which on processors by AMD uses half of
-the width of AVX-512. The kernels of oneDNN, which come with PyTorch too, use all of it.
+PyTorch multiplies dense float32 matrices with Intel's MKL, which uses only half the width of
+AVX-512 on AMD processors. The kernels of oneDNN, which also come with PyTorch, use the full width.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["dense_addmm_of", "threshold"]
 
 #: The gradient of ReLU: the first argument, and zero where the second is not above the third.
 threshold = torch.ops.aten.threshold_backward.grad_input
-#: The smallest side, and multiplications, from which oneDNN is the faster one.
+#: The smallest side, and the number of multiplications, from which oneDNN is faster.
 _SIDE, _MANY = 32, 1 << 21
 #: Numbers of a product that are computed at once, since the kernel returns a new array.
 _BLOCK = 1 << 20
@@ -50,7 +50,7 @@ def _addmm(
     out: Tensor,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """What :func:`torch.addmm` does, perhaps with zeros where a mask is not positive."""
+    """Like :func:`torch.addmm`; if ``beta`` is 0, zero wherever ``mask`` is not positive."""
     rows = max(1, _BLOCK // out.shape[1])
     for row in range(0, len(out), rows):
         block = slice(row, row + rows)
@@ -68,9 +68,9 @@ def _addmm(
 
 @cache
 def _linear() -> Any:
-    """The kernel of oneDNN, ``None`` where it is not known to be faster, or not there.
+    """The kernel of oneDNN, ``None`` where it is missing or not known to be faster.
 
-    PyTorch's compiler writes calls of it; it has no public name.
+    It has no public name; PyTorch's compiler calls it by this one.
     """
     if torch.backends.cpu.get_cpu_capability() != "AVX512" or not _is_amd():
         return None

@@ -16,16 +16,16 @@ from graphsct.nn.dropout import Lanes, Rate
 
 __all__ = ["Dropout", "Masking", "Noise"]
 
-#: Words of an epoch of one run up to which they are drawn at once.
+#: Up to this many words per run and epoch are drawn in one call.
 _FEW = 1 << 15
 
 
 class Noise:
-    """The random words of all dropout in an epoch; each run has those it would have alone.
+    """The random words of all dropout in an epoch; each run gets the words it would get alone.
 
     Args:
-        generators: of each run, PyTorch's own if ``None``; they seed every epoch
-        words: how many 64-bit words each mask of an epoch takes in each run, in order
+        generators: one per run, which seeds every epoch; PyTorch's own if ``None``
+        words: number of 64-bit words that each mask of an epoch takes, in order, for each run
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Noise:
     def take(self, do: Program) -> Sequence[Tensor]:
         """The words of each run for the next mask, new in each epoch; shapes: ``(words,)``.
 
-        They are rows of one tensor where runs do not differ in what they take.
+        The result is one tensor if all runs read the same places, else a list.
         """
         counts, starts = self._words.pop(0), self._next
         if not self._at_once:
@@ -69,12 +69,12 @@ class Noise:
 
 
 class Masking:
-    """Drops entries in one pass, and leaves their scale to the product that follows.
+    """Drops entries in one pass; the product that follows multiplies by :attr:`scale`.
 
-    It is false if nothing is ever dropped.
+    It is false if all rates are 0.
 
     Args:
-        rates: of each run
+        rates: the rate of each run
     """
 
     def __init__(self, rates: Sequence[float]) -> None:
@@ -91,11 +91,11 @@ class Masking:
 
     @property
     def scale(self) -> float:
-        """What is still to be multiplied by after :meth:`draw`."""
+        """The factor that is missing after :meth:`apply` and :meth:`rescale`."""
         return self.scales[0] if self.alike else 1.0
 
     def words(self, count: int) -> list[int]:
-        """How many words a mask of so many entries takes in each run."""
+        """Number of words that a mask of ``count`` entries takes, for each run."""
         return [rate.words(count) for rate in self.rates]
 
     def numbers(
@@ -128,7 +128,7 @@ class Masking:
             do(out.sub_, self._for_runs(self._thresholds, out))
 
     def apply(self, do: Program, x: Tensor, noise: Tensor, out: Tensor) -> None:
-        """Drop what this noise says, or a gradient with it; ``out`` may be ``x``; any shape."""
+        """Drop entries of features or gradients by this noise; ``out`` may be ``x``; any shape."""
         do(threshold, x, noise, self._threshold, grad_input=out)
 
     def rescale(self, do: Program, runs: Tensor) -> None:
@@ -143,12 +143,12 @@ class Masking:
 class Dropout(Node):
     """Dropout of features.
 
-    After ReLU, its gradient is known from the sign of what is left, so that no mask is kept.
+    After ReLU, the signs of the output determine the gradient, so no mask is kept.
 
     Args:
         x: the features
         masking: the rates of all runs
-        at_output: only the rows whose labels are trained on have random numbers
+        at_output: draw random numbers for the rows of training nodes only
     """
 
     def __init__(self, x: Node, masking: Masking, *, at_output: bool) -> None:
@@ -157,12 +157,12 @@ class Dropout(Node):
 
     @property
     def stops_at_zero(self) -> bool:  # type: ignore[override]
-        """As ReLU's output is never below zero, what is dropped and what is zero look the same."""
+        """After ReLU: its zeros and the dropped entries get no gradient, so no mask is needed."""
         return isinstance(self.inputs[0], Relu)
 
     @property
     def overwrites(self) -> bool:  # type: ignore[override]
-        """Where nobody needs what was there before."""
+        """Only the output of ReLU is overwritten."""
         return self.stops_at_zero
 
     @property

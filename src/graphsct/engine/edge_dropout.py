@@ -52,7 +52,7 @@ class DropEdges(Node):
         ]
 
     def release(self, do: Program) -> None:
-        """They stay."""
+        """Keep the matrices, which do not come from the arena."""
 
     def forward(self, do: Program) -> None:
         """Draw random numbers and compute the operators."""
@@ -76,9 +76,9 @@ class PropagateDropped(Node):
 
     Args:
         x: the features X
-        start: the initial features :math:`\mathbf X^0`, read if the form has a share of them
-        form: the numbers
-        edges: the operators
+        start: the initial features :math:`\mathbf X^0`, read if v is not 0
+        form: the numbers g, u and v
+        edges: the operators of all runs
     """
 
     rowwise = False

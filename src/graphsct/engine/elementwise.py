@@ -1,4 +1,4 @@
-"""Operations on each entry, and their gradients; and softmax, which gates are made of."""
+"""Entrywise operations and their gradients, and the softmax of gates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Activation(Node):
             self.inputs[0].take_grad(do, self)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
-        """Add the calls that turn the output's gradient into that of the input.
+        """Add the calls that turn the gradient of the output into the gradient of the input.
 
         Args:
             do: where to add the calls
@@ -57,7 +57,7 @@ class Activation(Node):
 
 
 class Relu(Activation):
-    """ReLU. Dropout after it leaves no gradient where ReLU leaves none, and so saves a pass."""
+    """ReLU. If only dropout follows, it also zeroes ReLU's gradient, which saves a pass."""
 
     @property
     def _is_dropped_alone(self) -> bool:
@@ -65,11 +65,11 @@ class Relu(Activation):
 
     @property
     def keeps_output(self) -> bool:
-        """Unless the only consumer has done the work."""
+        """Unless the only consumer has zeroed the gradient already."""
         return not self._is_dropped_alone
 
     def prepare(self) -> None:
-        """Let the input's product do the work if it can."""
+        """Let the product that computes the input also apply ReLU, if it can."""
         x = self.inputs[0]
         x.rectified = x.can_rectify and x.may_be_overwritten
 
@@ -96,7 +96,7 @@ class LeakyRelu(Activation):
         do(_aten.leaky_relu.out, self.inputs[0].head, *self.settings, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
-        """Its sign is that of the input."""
+        """The output has the sign of the input."""
         do(_aten.leaky_relu_backward.grad_input, grad, out, *self.settings, True, grad_input=target)
 
 
@@ -158,7 +158,7 @@ class Maximum(Activation):
         do(torch.maximum, self.inputs[0].head, self.offset.row, out=self.head)
 
     def change_gradient(self, do: Program, grad: Tensor, out: Tensor, target: Tensor) -> None:
-        """Where the entry was the larger one; the rest goes to the weight."""
+        """The gradient goes to the entry where it was larger, else to the weight."""
         above, passed = do.arena.take(*out.shape), do.arena.take(out.shape[1])
         do(torch.sub, out, self.offset.row, out=above)
         with self.offset.write_grad(do) as offset:
@@ -206,7 +206,7 @@ class Entrywise(Node):
 
 
 class Product(Entrywise):
-    """Two arrays entry by entry."""
+    """The product of two arrays, entry by entry."""
 
     def keeps(self, x: Node) -> bool:
         """For the gradient of the other."""
@@ -222,8 +222,8 @@ class Product(Entrywise):
 
 
 class Scale(Node):
-    """An array times a number, or times a weight of each entry or channel, and perhaps a weight
-    added: ``weight * x + bias``.
+    """An array times a number, or times a weight of each entry or channel, perhaps plus a bias:
+    ``weight * x + bias``.
 
     Args:
         x: features or coordinates
@@ -240,7 +240,7 @@ class Scale(Node):
         return isinstance(self.weight, Weight)
 
     def _across(self, array: Tensor) -> Tensor:
-        """A weight as features see it; shape: ``(rows or 1, k, width)``."""
+        """A weight in the layout of features; shape: ``(rows or 1, k, width)``."""
         return array.transpose(0, 1) if array.dim() == 3 else array.unsqueeze(0)
 
     def forward(self, do: Program) -> None:
@@ -304,7 +304,7 @@ class Sum(Entrywise):
         first, second = self.inputs
         nodes = self.tape.nodes
         if isinstance(first, Activation) and nodes[nodes.index(self) - 1] is first is not second:
-            # The activation is done with the gradient before anybody adds to it.
+            # The activation has used the gradient before another node adds to it.
             first.borrows_grad = first.grad is None and second.grad is None
         if first.borrows_grad:
             first.grad = do.arena.share(self.grad)
@@ -315,7 +315,7 @@ class Sum(Entrywise):
 
 
 class Lerp(Entrywise):
-    """Between two arrays, ``a + t (b - a)``."""
+    """Interpolation between two arrays, ``a + t (b - a)``."""
 
     def __init__(self, a: Node, b: Node, t: float) -> None:
         super().__init__(a, b)
@@ -349,7 +349,7 @@ class Concatenation(Node):
 
 
 class Largest(Entrywise):
-    """The largest of several arrays at each entry, the first of those that are equal."""
+    """The maximum of several arrays at each entry; ties go to the first."""
 
     def __init__(self, parts: Sequence[Node]) -> None:
         super().__init__(*parts)

@@ -1,7 +1,7 @@
 r"""Full-batch training of k models of the same shape at once, without autograd.
 
 What makes it fast: a tape of operations over arrays that are made once; sparse products whose
-transpose is known; each layer only for the nodes that the labels depend on; dropout that costs less
+transpose is known; each layer only at the nodes that the scores depend on; dropout that costs less
 than a product; and, for small graphs, few calls, which are prepared once.
 """
 
@@ -32,8 +32,8 @@ from graphsct.nn.model import Model
 
 __all__ = ["LITTLE", "Engine", "refusal", "supports"]
 
-#: Multiplications in the largest matrix product of a layer up to which threads that share it wait
-#: for each other longer than they work.
+#: Below this many multiplications in a layer's largest matrix product, one thread is the fastest:
+#: several would wait for each other longer than they work.
 LITTLE = 1 << 22
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -64,7 +64,7 @@ def refusal(model: torch.nn.Module, x: Tensor, graph: Graph) -> str | None:
             workspace = Workspace(operators, weights, model)
             rows = torch.arange(graph.num_nodes)
             record([model], workspace, Features(x, 1), rows, training=training)
-    except Exception as error:  # whatever a forward pass that was written for tensors says to nodes
+    except Exception as error:  # a forward pass for tensors may raise anything on nodes
         return f"its forward pass cannot be recorded ({error})"
     return None
 
@@ -78,9 +78,9 @@ class Engine:
         x: features, dense or sparse CSR; shape: ``(n, f)``
         graph: the graph
         y: targets; shape: ``(n,)`` or ``(n, t)``
-        splits: of each run
-        configs: of each run; they may differ in learning rate, warm-up, weight decay and seed
-        generators: of each run, from which dropout is seeded in each epoch
+        splits: one per run
+        configs: one per run; they may differ in learning rate, warm-up, weight decay and seed
+        generators: one per run, which seeds dropout in each epoch
         kind: the kind of the targets
         measure: computes the metric from scores and targets; defaults to the accuracy of classes
     """
@@ -110,7 +110,7 @@ class Engine:
         self._build(Weights(models), steps=0)
 
     def _arrange(self, x: Tensor, graph: Graph, y: Tensor) -> None:
-        """Put the nodes in the graph's order; each keeps the random numbers that it had."""
+        """Put the nodes in the graph's order; each node keeps its random numbers."""
         order = self._order = graph.order
         self.x, self.graph, self.y, self._drawn = x, graph.arranged, y, order
         if order is None:
@@ -123,7 +123,7 @@ class Engine:
         self.splits = [Split(*(mask[order] for mask in split)) for split in self.splits]
 
     def _record(self, weights: Weights, features: Features, *, training: bool) -> Tape:
-        """A tape of all runs, with the order of products that is the fastest."""
+        """A tape of all runs, with the fastest order of products."""
 
         def tape(late: frozenset[int]) -> Tape:
             workspace, rows = Workspace(self._operators, weights, model), self._rows[training]
@@ -167,7 +167,7 @@ class Engine:
         self.threads = OneThread(work < LITTLE)
 
     def _output_order(self) -> Tensor | None:
-        """Where each run finds the random numbers it would draw alone; shape: ``(k, r)``."""
+        """The drawn row that each run would use alone, ``None`` if in order; shape: ``(k, r)``."""
         rows = self._rows[True]
         own = torch.stack([split.train[rows] for split in self.splits])
         if self._order is None and bool(own.all()):
@@ -182,7 +182,7 @@ class Engine:
         self._weights.remember(runs)
 
     def keep(self, runs: Tensor) -> None:
-        """Continue with these runs alone; shape: ``(k',)``, their numbers."""
+        """Continue with these runs only, given by their numbers; shape: ``(k',)``."""
         numbers = runs.tolist()
         steps, weights = self._optimizer.steps, self._weights.take(runs)
         for name in ("models", "splits", "configs", "generators"):
@@ -205,8 +205,8 @@ class Engine:
         """Everything that the rest of a run depends on, random numbers included.
 
         Args:
-            run: its number
-            best: weights that take the place of the run's best ones
+            run: number of the run
+            best: weights to store instead of the run's best ones
         """
         parts = ("value", "mean", "square", "best")
         tensors = {f"engine.{part}": self._weights.flatten(part, run) for part in parts}
@@ -225,7 +225,7 @@ class Engine:
 
     @torch.no_grad()
     def descend(self) -> Tensor:
-        """One step of training; the loss of each run before it; shape: ``(k,)``."""
+        """Make a training step; return the loss of each run before the step; shape: ``(k,)``."""
         with self.threads:
             self._noise.begin()
             self._training.run()

@@ -1,7 +1,7 @@
 r"""The first layer of k runs, :math:`\mathbf X \mathbf W + \mathbf b`, with dropout of features.
 
-Bags of words stay sparse. As each run drops other words, the k matrices are the blocks on the
-diagonal of one sparse matrix, whose values alone change from epoch to epoch.
+Bags of words stay sparse. Each run drops different words, so the k matrices are the diagonal blocks
+of one sparse matrix, of which only the values change from epoch to epoch.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Features:
     Args:
         x: dense or sparse CSR; shape: ``(n, f)``
         k: number of runs
-        order: which random number each row of dense features takes, or each entry of sparse ones,
-            if not one after the other
-        drawn: how many random numbers there are, by default as many as entries
+        order: index of the random numbers that each row (dense) or each entry (sparse) takes;
+            ``None`` if in order
+        drawn: number of random numbers drawn; defaults to the number of entries
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Data(Node):
 
     @property
     def features(self) -> Features:
-        """Those of the nodes at which the layers are computed."""
+        """The features of the nodes at which the layers are computed."""
         return self._features.at(self.tape.neighbourhood.nodes(self.needed))
 
     @property
@@ -114,7 +114,7 @@ class Data(Node):
         """The data have their arrays."""
 
     def release(self, do: Program) -> None:
-        """The data keep them."""
+        """The data keep their arrays."""
 
     @property
     def has_one_layer(self) -> bool:
@@ -122,7 +122,7 @@ class Data(Node):
         return len(self._layers) == 1
 
     def drop(self, masking: Masking) -> DroppedData:
-        """Record dropout, of which there is room for one mask."""
+        """Record dropout; the data have room for one mask."""
         if self._is_dropped or self._layers:
             raise Unsupported("the data with and without dropout, or with several masks")
         self._is_dropped = True
@@ -150,7 +150,7 @@ class DroppedData(Data):
         self.masking = masking
 
     def drop(self, masking: Masking) -> DroppedData:
-        """One mask is all there is room for."""
+        """Refuse a second mask."""
         raise Unsupported("dropout of data that are dropped already")
 
     @property
@@ -188,12 +188,12 @@ class SparseLayer(Node):
 
     def __init__(self, data: Data, weight: Weight, bias: Weight | None) -> None:
         super().__init__(data.tape, [], weight.value.shape[2])
-        self.inputs = (data,)  # which no other node can read
+        self.inputs = (data,)  # set here, as no other node may read the data
         self.weight, self.bias, self._data = weight, bias, data
 
     @property
     def can_have_some(self) -> bool:
-        """If no other layer needs more."""
+        """Only if no other layer reads the data."""
         return self._data.has_one_layer
 
     @property
@@ -271,7 +271,7 @@ def _repeat(numbers: Tensor, k: int, step: int) -> Tensor:
 
 
 def _blocks(starts: Tensor, columns: Tensor, values: Tensor, k: int, size: Any) -> Tensor:
-    """Put k matrices of one pattern on a diagonal, whose values share memory with ``values``."""
+    """A matrix with k diagonal blocks of one pattern; its values share memory with ``values``."""
     entries = len(columns)
     index = torch.int32 if max(k * entries, k * max(size)) < 2**31 else torch.int64
     all_starts = torch.cat([starts[:1], _repeat(starts[1:], k, entries)])

@@ -1,7 +1,7 @@
-"""Which nodes an operation is computed at: those that the labels in question depend on.
+"""The nodes at which an operation is computed: those that the wanted scores depend on.
 
-A score depends on the nodes around its own, one hop farther for each layer before it. So the last
-layers are computed at few nodes, and no layer at a component without labels.
+The score of a node depends on the nodes around it, one hop farther for each earlier layer. So the
+last layers need few nodes, and no layer needs a component without labels.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from graphsct.graph import Graph
 
 __all__ = ["Neighbourhood", "Rows"]
 
-#: Share of the next larger set up to which a set of rows is worth an operator of its own.
+#: A set of rows gets its own operator if it is at most this share of the next larger set.
 _SHARE = 0.95
 
 
 class Rows(IntEnum):
-    """Which rows an array has; those of nodes contain each other, from few to all."""
+    """The rows of an array. The sets of nodes contain each other, from few nodes to all."""
 
     SOME = 0  # the nodes whose labels are looked at
     ONE_HOP = 1
@@ -72,7 +72,7 @@ class Neighbourhood:
         return self._counts[rows]
 
     def settle(self, rows: Rows) -> Rows:
-        """The set that is computed in place of these rows: larger, if not by much."""
+        """The rows to compute instead of these: a larger set, if it is only slightly larger."""
         return self._settled[rows]
 
     def around(self, rows: Rows) -> Rows:

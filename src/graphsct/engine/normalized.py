@@ -19,7 +19,7 @@ __all__ = ["normalized"]
 class Rough(Node):
     r"""Features less their smooth part, :math:`\mathbf Z - \mathbf Q \mathbf Q^\top \mathbf Z`.
 
-    A symmetric map, so the gradient goes the same way.
+    This map is symmetric, so it also maps the gradient.
 
     Args:
         z: the features Z
@@ -50,8 +50,8 @@ class Rough(Node):
 
 
 class Stretch(Node):
-    r"""Rough features at a size of their own, moved along the eigenvectors: :math:`\gamma \mathbf R
-    / \sqrt{\|\mathbf R\|^2 / n + \epsilon} + \beta \mathbf u`.
+    r"""Rough features scaled to a learned size and shifted along the eigenvectors: :math:`\gamma
+    \mathbf R / \sqrt{\|\mathbf R\|^2 / n + \epsilon} + \beta \mathbf u`.
 
     Args:
         rough: the features R
@@ -83,7 +83,7 @@ class Stretch(Node):
         torch.mul(self._factor, self.gamma.row, out=self._scale)
 
     def backward(self, do: Program) -> None:
-        """Along the rough features the gradient is less."""
+        """The gradient shrinks in the direction of the rough features."""
         rough, grad = self.inputs[0], self.gradient
         self._add_products(do, grad, rough.head, self._along)
         with self.beta.write_grad(do) as out:
@@ -107,7 +107,7 @@ class Stretch(Node):
 
 
 class LearnedMix(Entrywise):
-    """Between two arrays by one weight of each run, ``a + g (b - a)``.
+    """Interpolation between two arrays by one weight per run, ``a + g (b - a)``.
 
     Args:
         a: an array

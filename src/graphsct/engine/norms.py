@@ -51,13 +51,13 @@ class Center(Node):
 
 
 class Unit(Node):
-    """An array over its size, ``factor * x / size``, where the size is one number per run or row.
+    """An array divided by its size, ``factor * x / size``, with one size per run or row.
 
     Args:
         x: features
-        axes: over which squares are added up
-        size: the size from the sum of squares, and its derivative
-        factor: what the output is multiplied by
+        axes: the axes of the sum of squares
+        size: computes the size and its derivative from the sum of squares
+        factor: multiplies the output
     """
 
     def __init__(
@@ -85,13 +85,13 @@ class Unit(Node):
         do.arena.release(product)
 
     def _measure(self, total: Tensor) -> None:
-        """The factor of each size, and how it falls with the sum of squares."""
+        """Compute ``factor / size``, and twice its derivative by the sum of squares."""
         size, slope = self._size(total)
         torch.div(self._factor, size, out=self._sizes)
         torch.div(-2 * self._factor * slope, size.square(), out=self._slopes)
 
     def backward(self, do: Program) -> None:
-        """Along the array the gradient is less."""
+        """The gradient shrinks in the direction of the array."""
         x, grad = self.runs(self.inputs[0].head), self.runs(self.gradient)
         product, along = do.arena.take(*x.shape), torch.empty_like(self._sizes)
         do(torch.mul, x, grad, out=product)
@@ -106,16 +106,16 @@ class Unit(Node):
 class BatchNorm(Node):
     """Batch normalisation over all nodes, of an array that is centered in training.
 
-    In training the input is less its mean already; in evaluation the running moments, weight and
-    bias are one factor and one shift per channel.
+    In training the mean is subtracted already; in evaluation the running moments, weight and bias
+    combine into one factor and one shift per channel.
 
     Args:
         x: features
         module: of one run, for its settings
         weight: shape: ``(k, width)``
         bias: shape: ``(k, width)``
-        variance: the running one; shape: ``(k, width)``
-        mean: the running one; shape: ``(k, width)``
+        variance: running variance; shape: ``(k, width)``
+        mean: running mean; shape: ``(k, width)``
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class BatchNorm(Node):
         torch.addcmul(self.bias.row, self._mean, self._scale, value=-1, out=self._shift)
 
     def _measure(self) -> None:
-        """From sums of squares to inverse deviations, and the variance into the running one."""
+        """Turn sums of squares into inverse deviations, and update the running variance."""
         n = self.count
         variance = self._factor.div_(n)
         self._variance.lerp_(variance * (n / (n - 1)), self._module.momentum)
@@ -181,14 +181,14 @@ class BatchNorm(Node):
 
 
 class RunningMean(Node):
-    """An array less its mean over nodes, which is taken into a running mean.
+    """An array minus its mean over nodes; the mean also updates a running mean.
 
-    It is read by a :class:`BatchNorm` alone, which gives it a gradient without a mean.
+    Only a :class:`BatchNorm` reads it, and the gradient from there has mean zero already.
 
     Args:
         x: features
         momentum: share of the new mean
-        mean: the running one; shape: ``(k, width)``
+        mean: running mean; shape: ``(k, width)``
         batches: number of means so far; shape: ``(k,)``
     """
 
@@ -220,7 +220,7 @@ def _affine(tape: Tape, x: Node, module: Any) -> Node:
 
 
 def _batch_norm(tape: Tape, module: Any, x: Node) -> Node:
-    inner = getattr(module, "module", module)  # that of PyTorch Geometric wraps that of PyTorch
+    inner = getattr(module, "module", module)  # PyTorch Geometric's norm wraps PyTorch's
     if not inner.affine or not inner.track_running_stats or inner.momentum is None:
         raise Unsupported("batch normalisation without weights or running moments")
     if x.tape.training and len(x) < 2:
@@ -233,7 +233,7 @@ def _batch_norm(tape: Tape, module: Any, x: Node) -> Node:
 
 
 def _slope(number: float, root: Tensor) -> Tensor:
-    """``number / root``, but zero where a square root has no slope, as autograd has it."""
+    """``number / root``, but zero where the root is zero, as in autograd."""
     return (number / root).masked_fill_(root == 0, 0)
 
 

@@ -15,7 +15,7 @@ __all__ = ["Eigenspace", "Operators", "multiply_sparse", "take_rows"]
 
 
 class Eigenspace:
-    r"""The basis restricted to some nodes, :math:`\mathbf Q_{rows}`, and both its products.
+    r"""The basis restricted to some nodes, :math:`\mathbf Q_{rows}`, and the products with it.
 
     Args:
         graph: the graph
@@ -50,7 +50,7 @@ class Eigenspace:
 
 
 class Operators:
-    r"""What convolutions multiply by at some nodes.
+    r"""The sparse matrices of a convolution at some nodes.
 
     With :math:`\mathbf M = g \mathbf G + u \mathbf I`, ``forward`` is :math:`\mathbf M` at these
     rows, and ``backward`` is :math:`[\mathbf M^\top \; (g + u) \mathbf Q]`, without the second part
@@ -59,11 +59,11 @@ class Operators:
     Args:
         graph: the graph
         rows: nodes whose output is needed, all if ``None``; shape: ``(r,)``
-        columns: nodes whose features are there, in ascending order, all if ``None``; they contain
+        columns: nodes whose features are given, in ascending order, all if ``None``; they include
             all neighbours of the rows; shape: ``(c,)``
         propagated: the number g
         kept: the number u
-        control: whether there is one
+        control: whether the convolution has a control
     """
 
     def __init__(
@@ -104,7 +104,7 @@ def multiply_sparse(
     v: float = 0.0,
     rectify: bool = False,
 ) -> None:
-    """``out = v start + scale matrix x``, by the fastest kernel, or ReLU of a product alone."""
+    """``out = v start + scale matrix x``, by the fastest kernel; with ReLU, v must be 0."""
     product, rest = addmm_of(matrix, x), {"beta": v, "alpha": scale, "out": out}
     start = out if start is None else start
     fused = rectify and product is not torch.addmm
@@ -141,7 +141,7 @@ def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
 
 
 def _renumber(matrix: Tensor, columns: Tensor) -> Tensor:
-    """A matrix without the columns that are not listed, which are empty."""
+    """A matrix reduced to the listed columns; all other columns are empty."""
     places = torch.empty(matrix.shape[1], dtype=matrix.col_indices().dtype)
     places[columns] = torch.arange(len(columns), dtype=places.dtype)
     return torch.sparse_csr_tensor(
@@ -154,7 +154,7 @@ def _renumber(matrix: Tensor, columns: Tensor) -> Tensor:
 
 
 def take_rows(matrix: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows of a CSR matrix, and where each of their entries stands in it; shapes:
+    """Rows of a CSR matrix, and the places of their entries in its values; shapes:
     ``(n, c), (r,) -> (r, c), (entries,)``.
     """
     starts, counts = matrix.crow_indices().long(), matrix.crow_indices().diff().long()
@@ -173,7 +173,7 @@ def take_rows(matrix: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _append(matrix: Tensor, basis: Tensor, component: Tensor, m: int) -> Tensor:
-    """The matrix with the columns of the basis behind its own."""
+    """The matrix with the columns of the basis appended."""
     n, columns = matrix.shape
     entries = matrix.to_sparse(layout=torch.sparse_coo)
     indices = torch.cat(

@@ -1,7 +1,7 @@
 r"""The last linear layer of k runs, their losses and their metrics.
 
-Scores are kept class by class, ``(k, C, r)``: along the nodes the processor's wide registers are
-full, along a handful of classes they are not, which makes softmax ten times as fast.
+Scores are kept class by class, ``(k, C, r)``, which makes softmax ten times as fast: nodes fill the
+processor's wide registers, and a handful of classes does not.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Loss(Node, ABC):
     """The loss of k runs, from the features before the last linear layer.
 
     Args:
-        scores: the last linear layer, which it takes the place of
+        scores: the last linear layer, which the loss replaces
         y: targets of all nodes; shape: ``(n,)`` or ``(n, t)``
-        splits: of each run
-        part: the part of the split that the loss is of, ``train`` or ``val``
-        loss: where to write; shape: ``(k,)``
+        splits: one per run
+        part: the part of the split to compute the loss on, ``train`` or ``val``
+        loss: where to write the loss; shape: ``(k,)``
         measured: where to write the metric of training and validation nodes, if it is wanted;
             shape: ``(k, 2)``
         measure: computes the metric from scores and targets; defaults to the accuracy of classes
@@ -63,15 +63,15 @@ class Loss(Node, ABC):
 
     @abstractmethod
     def _prepare(self, own: Tensor) -> None:
-        """Prepare the loss of some nodes; shape of ``own``: ``(k, 1, r)``, 1 for these nodes."""
+        """Prepare the loss; ``own`` is 1 at the nodes of the loss, else 0; shape: ``(k, 1, r)``."""
 
     @abstractmethod
     def _compare(self, do: Program) -> None:
-        """Add the calls from scores to the loss."""
+        """Add the calls that compute the loss from the scores."""
 
     @abstractmethod
     def _differentiate(self, do: Program) -> None:
-        """Add the calls that put the gradient of the scores in the place of the scores."""
+        """Add the calls that overwrite the scores with their gradient."""
 
     def keeps(self, x: Node) -> bool:
         """For the gradient of the weight."""
@@ -156,7 +156,7 @@ class CrossEntropy(Loss):
     def _prepare(self, own: Tensor) -> None:
         shares = own / own.sum(2, keepdim=True)
         one_hot = torch.nn.functional.one_hot(self._y, self.width).t().to(self._dtype)
-        # Of the loss in the logarithms, (k, C, r)
+        # The derivative of the loss by the log-probabilities, (k, C, r)
         self._slope = (-one_hot * shares).contiguous()
 
     def _compare(self, do: Program) -> None:
@@ -169,7 +169,7 @@ class CrossEntropy(Loss):
 
 
 class _OfColumns(Loss):
-    """A loss that is a mean over all entries that are there, of labels or numbers."""
+    """A loss that is a mean over all labels or numbers, except missing ones (NaN)."""
 
     def _prepare(self, own: Tensor) -> None:
         wanted = self._y.view(len(self._y), -1).t().to(self._dtype)  # (C, r)
@@ -184,7 +184,7 @@ class BinaryCrossEntropy(_OfColumns):
     def _compare(self, do: Program) -> None:
         part = do.scratch("product of labels", *self._scores.shape)
         do(torch.mul, self._scores, self._wanted, out=part)
-        do(_aten.softplus.out, self._scores, 1, 700, out=self._between)  # no shortcut
+        do(_aten.softplus.out, self._scores, 1, 700, out=self._between)  # exact up to 700
         do(self._between.sub_, part)
         self._add_up(do, self._between, self._shares)
 

@@ -1,4 +1,4 @@
-"""What models add to their loss, by the function that computes it."""
+"""The penalties that models add to their loss, keyed by the models' own ``penalty``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from graphsct.nn.model import Model
 
 __all__ = ["PENALTIES", "Penalty"]
 
-#: ``penalty(do, model, weights, loss)`` adds the calls that add a penalty to the losses of k runs,
-#: of shape ``(k,)``, and its gradients to theirs.
+#: ``penalty(do, model, weights, loss)`` adds calls to a program. They add the penalty to the losses
+#: of k runs, shape ``(k,)``, and its gradients to the gradients of the weights.
 Penalty = Callable[[Program, Any, Weights, Tensor], None]
 
 
@@ -25,7 +25,7 @@ def _none(do: Program, model: Any, weights: Weights, loss: Tensor) -> None:
 
 
 def _distance(do: Program, model: Any, weights: Weights, loss: Tensor) -> None:
-    """The distance of all weights of convolutions from their start, the same for k runs."""
+    """The distances of the convolutions' weights from their start, which all runs share."""
     names = [f"convs.{i}.weight" for i in range(len(model.convs))]
     value, grad = (weights.layers(part, names) for part in ("value", "grad"))
     start = torch.stack([conv.start().detach() for conv in model.convs]).unsqueeze(1)

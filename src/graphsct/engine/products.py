@@ -17,7 +17,7 @@ __all__ = ["Bias", "Matrix", "Multiply", "linear"]
 
 
 class Matrix:
-    r"""What features are multiplied by, :math:`\mathbf V = s \mathbf I + b \mathbf W`.
+    r"""The matrix that features are multiplied by, :math:`\mathbf V = s \mathbf I + b \mathbf W`.
 
     Args:
         weight: W; shape: ``(k, d, d')``
@@ -36,7 +36,7 @@ class Matrix:
 
     @staticmethod
     def refresh(do: Program, matrices: Sequence[Matrix], weights: Weights) -> None:
-        """Add the calls that compute V from W, one for all layers if their weights allow it."""
+        """Add the calls that compute V from W, in one call if the weights are adjacent."""
         mixed = [matrix for matrix in matrices if matrix.is_mixed]
         if not mixed:
             return
@@ -134,7 +134,7 @@ class Bias(Node):
         self.bias, self.behind, self._column = bias, x.behind, column
 
     def prepare(self) -> None:
-        """One factor per row, those of the coordinates last."""
+        """Set one factor per row; the factors of the coordinates come last."""
         factors = [self._column.new_ones(self.count), self._column]
         self._factors = torch.cat(factors[: 1 + self.behind]).unsqueeze(1)
 
@@ -143,7 +143,7 @@ class Bias(Node):
         do(torch.addcmul, self.inputs[0].value, self._factors, self.bias.row, out=self.value)
 
     def backward(self, do: Program) -> None:
-        """The sum over nodes for the bias."""
+        """The gradient of the bias is a sum over rows, weighted by their factors."""
         with self.bias.write_grad(do) as out:
             do(torch.mm, self._factors.t(), self.gradient, out=out.view(1, -1))
         self.inputs[0].take_grad(do, self)

@@ -1,8 +1,8 @@
 """The calls of an epoch, prepared once, and the arrays they compute in.
 
-All arrays of a training loop are made before it begins, so its calls can be, too: each is kept
-with its arguments, views and transposes included, and an epoch runs through the list. On small
-graphs, where the time goes into making calls, that halves it.
+All arrays of a training loop are made before it begins, so its calls can be prepared, too: each
+is kept with its arguments, including views and transposes, and an epoch runs through the list. On
+small graphs, where making calls takes most of the time, this halves it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from graphsct.graph.kernels import MANY_NODES
 
 __all__ = ["Arena", "OneThread", "Program", "apart", "multiply", "multiply_transposed"]
 
-#: Numbers in a product of several runs up to which a batched call and a copy are the fastest.
+#: Below this many numbers, a product of several runs is faster by way of a copy.
 _SMALL = 1 << 18
-#: Pieces of the rows in a sum over many of them.
+#: Number of pieces into which a sum over many rows is cut.
 _PIECES = 16
 
 
@@ -67,7 +67,7 @@ class Program:
     """A list of calls, none of which may create an array that another one needs.
 
     Args:
-        arena: where arrays between calls come from
+        arena: the source of arrays that calls pass to each other
 
     Example:
         >>> x = torch.ones(2)
@@ -104,7 +104,7 @@ class OneThread:
     """A context in which PyTorch uses a single thread.
 
     Args:
-        only: whether it does; otherwise nothing changes
+        only: whether to do so; if false, nothing changes
     """
 
     def __init__(self, only: bool) -> None:
@@ -146,8 +146,8 @@ def multiply(
         out: where to write; shape: ``(n, k e)``
         scale: of the product
         bias: shape: ``(k, e)``
-        add: add the product of a single run to what is there
-        mask: of ReLU, where the product is set to zero; shape: ``(n, k e)``
+        add: add the product to ``out``; for a single run only
+        mask: output of ReLU; the product is set to zero where ReLU is; shape: ``(n, k e)``
     """
     k, n = len(w), x.shape[0]
     rest: dict[str, Any] = {"alpha": scale}

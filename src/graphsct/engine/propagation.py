@@ -8,8 +8,9 @@ A convolution with control is, with :math:`\mathbf M = g \mathbf G + u \mathbf I
 
 As :math:`\mathbf Q^\top \mathbf G = \mathbf Q^\top`, coordinates need no propagated features:
 :math:`\mathbf Q^\top \mathbf C = (g + u) \mathbf Q^\top \mathbf X + v \mathbf Q^\top \mathbf X^0`.
-So they go the way of features, as m more rows behind them: one product with :math:`\mathbf V`
-serves both, and on the way back one sparse product with :math:`[\mathbf M \; (g + u) \mathbf Q]`.
+So the coordinates stand behind the features, as m more rows: one product with :math:`\mathbf V`
+serves both, and so does one sparse product with :math:`[\mathbf M \; (g + u) \mathbf Q]` in the
+backward pass.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Propagate(Node):
 
     Args:
         x: the features X
-        start: the initial features :math:`\mathbf X^0`, read if the form has a share of them
-        form: the numbers
+        start: the initial features :math:`\mathbf X^0`, read if v is not 0
+        form: the numbers g, u and v
         behind: also compute the coordinates
     """
 
@@ -52,11 +53,11 @@ class Propagate(Node):
 
     @property
     def can_have_some(self) -> bool:
-        """The operator has rows."""
+        """The operator can be reduced to some rows."""
         return True
 
     def needs(self, index: int) -> Rows:
-        """Features of all neighbours, but initial features of the same rows."""
+        """Features of all neighbours, or of all nodes; but initial features of the same rows."""
         if index:
             return self.rows
         return Rows.ALL if self.behind else self.tape.neighbourhood.around(self.rows)
@@ -109,13 +110,13 @@ class PropagateLate(Node):
     r"""Propagation after the dense product, :math:`\mathbf G \mathbf T + \mathbf Q \mathbf A` with
     :math:`\mathbf T = \mathbf X \mathbf W`.
 
-    Then nothing but X has to be kept, and the control goes through the convolution's own sparse
-    product in both directions, :math:`[\mathbf G \; \mathbf Q]`.
+    In this order only X has to be kept, and one sparse product, with :math:`[\mathbf G \; \mathbf
+    Q]`, serves the convolution and the control, forward and backward.
 
     Args:
         t: the features T
-        pooled: their coordinates, if there is a control
-        a: its coefficients A
+        pooled: the coordinates of T, if there is a control
+        a: the coefficients A of the control
     """
 
     rowwise = False
@@ -127,7 +128,7 @@ class PropagateLate(Node):
 
     @property
     def can_have_some(self) -> bool:
-        """A control needs all rows."""
+        """Unless there is a control, which needs all rows."""
         return len(self.inputs) == 1
 
     def needs(self, index: int) -> Rows | None:
@@ -157,7 +158,7 @@ class PropagateLate(Node):
         multiply_sparse(do, matrix, whole, self.head, rectify=self.rectified)
 
     def backward(self, do: Program) -> None:
-        """One sparse product, together with that of the coordinates if there are any."""
+        """One sparse product, which is left to :class:`PoolLate` if there is one."""
         t, *a = self.inputs
         if self._pooled is not None:
             self._pooled.grad_of_whole = do.arena.share(self.grad)
@@ -171,7 +172,7 @@ class PropagateLate(Node):
 
 
 class PoolLate(Node):
-    """The coordinates of T for :class:`PropagateLate`, whose gradient they share.
+    """The coordinates of T for :class:`PropagateLate`; one array holds both gradients.
 
     Args:
         t: the features T
@@ -188,7 +189,7 @@ class PoolLate(Node):
         _eigenspace(self.inputs[0]).pool(do, self.inputs[0].head, self.out)
 
     def open_grad(self, do: Program) -> bool:
-        """Behind the gradient of the propagated features."""
+        """Place the gradient behind the gradient of the propagated features."""
         self.grad = self.grad_of_whole[self.inputs[0].count :]
         return True
 
@@ -199,7 +200,7 @@ class PoolLate(Node):
             multiply_sparse(do, matrix, self.grad_of_whole, out)
 
     def release_grad(self, do: Program) -> None:
-        """Let the other gradient go."""
+        """Release the array that both gradients share."""
         do.arena.release(self.grad_of_whole)
 
 
@@ -246,7 +247,7 @@ class Coordinates(Node):
         self.tape.occupied.add(id(self.out))
 
     def keeps(self, x: Node) -> bool:
-        """If the array is shared, and kept."""
+        """If the coordinates are kept: they may share the features' array."""
         return self.is_kept
 
     def forward(self, do: Program) -> None:
@@ -256,7 +257,7 @@ class Coordinates(Node):
         _eigenspace(self).pool(do, self.head, self.tail)
 
     def open_grad(self, do: Program) -> bool:
-        """Share the gradient's array, too; what is not written yet is zero."""
+        """Share the gradient's array, too, if possible, and set unwritten rows to zero."""
         x: Any = self.inputs[0]
         if not self._shares:
             self.grad = self.new_array(do)
@@ -291,12 +292,12 @@ class Tail(Node):
         return self.is_kept
 
     def needs(self, index: int) -> Rows | None:
-        """Coordinates are behind whichever rows there are."""
+        """Any rows will do: the coordinates stand behind every choice of rows."""
         return None
 
     @property
     def may_be_overwritten(self) -> bool:
-        """They are still needed as they are."""
+        """Never, as they are part of the features' array."""
         return False
 
     def allocate(self, do: Program) -> None:
@@ -308,14 +309,14 @@ class Tail(Node):
         do.arena.release(self._whole)
 
     def open_grad(self, do: Program) -> bool:
-        """Behind the gradient of the features."""
+        """Place the gradient behind the gradient of the features."""
         x = self.inputs[0]
         fresh = x.open_grad(do) if x.grad is None else not isinstance(x, Coordinates)
         self.grad = x.grad[x.count :]
         return fresh
 
     def release_grad(self, do: Program) -> None:
-        """It is the features'."""
+        """The array belongs to the features."""
 
 
 class AddUnpooled(Node):

@@ -1,4 +1,4 @@
-r"""A tape: the operations of a forward pass in order, from which the backward pass is read.
+r"""A tape: the operations of a forward pass in order, which the backward pass runs in reverse.
 
 An operation is a :class:`Node`. It knows how to compute its output from its inputs, and how to
 turn the gradient of its output into gradients of its inputs (its vector-Jacobian product). That is
@@ -34,7 +34,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 class Unsupported(Exception):  # noqa: N818, it is no error: autograd takes over
-    """The tape cannot record a model, which then is trained by autograd."""
+    """The tape cannot record a model; autograd trains it instead."""
 
 
 class Node:
@@ -49,7 +49,7 @@ class Node:
         width: number of channels of one run
     """
 
-    #: Whether each row of the output depends on the same row of the inputs alone.
+    #: Whether each row of the output depends only on the same row of the inputs.
     rowwise = True
     #: Whether the output may be written over the first input.
     overwrites = False
@@ -59,13 +59,13 @@ class Node:
     folds_grad_scale = False
     #: Whether the output can be computed with ReLU applied to it, and whether it is.
     can_rectify = rectified = False
-    #: Whether the gradient is zero already where ReLU left nothing.
+    #: Whether the gradient is zero already where ReLU's output is zero.
     grad_is_masked = False
-    #: Whether an input gets no gradient where it is zero.
+    #: Whether an input gets no gradient where that input is zero.
     stops_at_zero = False
     #: Whether another node still reads the gradient, so that it must not be changed in place.
     borrows_grad = False
-    #: Why no further node may read the output, if so.
+    #: Why no further node may read the output; empty if one may.
     unreadable = ""
 
     def __init__(self, tape: Tape, inputs: Sequence[Node], width: int) -> None:
@@ -76,11 +76,11 @@ class Node:
         of_components = bool(inputs) and all(x.rows is Rows.COMPONENTS for x in inputs)
         self.rows: Rows = Rows.COMPONENTS if of_components else Rows.ALL
         self.consumers: list[Node] = []
-        #: What the output still has to be multiplied by; its readers do so.
+        #: A factor that the output still lacks; its readers multiply by it.
         self.scale = 1.0
         #: The same for the gradient.
         self.grad_scale = 1.0
-        #: The node behind whose output this one is written, if not into an array of its own.
+        #: The node behind whose output this output is written; ``None`` for an array of its own.
         self.goes_behind: Node | None = None
         self.out: Any = None
         self.grad: Any = None
@@ -90,7 +90,7 @@ class Node:
 
     @property
     def can_have_some(self) -> bool:
-        """Whether the output can be computed at some rows alone."""
+        """Whether the output can be computed at some rows only."""
         return self.rowwise
 
     def needs(self, index: int) -> Rows | None:
@@ -109,11 +109,11 @@ class Node:
         return False
 
     def keeps(self, x: Node) -> bool:
-        """Whether the backward pass reads the output of this input."""
+        """Whether this node's backward pass reads the input ``x``."""
         return False
 
     def folds_scale(self, x: Node) -> bool:
-        """Whether an input's :attr:`scale` is multiplied by here."""
+        """Whether this node multiplies by the :attr:`scale` of the input ``x``."""
         return False
 
     def prepare(self) -> None:
@@ -121,8 +121,8 @@ class Node:
 
     @property
     def grad_mask(self) -> Tensor | None:
-        """Where this is zero, so is what is passed on of the gradient, whose only writer may set it
-        to zero and say so in :attr:`grad_is_masked`.
+        """The gradient is passed on only where this mask is positive. Its only writer may apply
+        the mask itself, and then sets :attr:`grad_is_masked`.
         """
         return None
 
@@ -136,7 +136,7 @@ class Node:
 
     @property
     def count(self) -> int:
-        """Number of rows, without those of coordinates."""
+        """Number of rows, not counting coordinates."""
         return self.tape.neighbourhood.count(self.rows)
 
     @property
@@ -189,7 +189,7 @@ class Node:
 
     @property
     def may_be_overwritten(self) -> bool:
-        """Whether nobody but the only consumer reads the output."""
+        """Whether a single consumer reads the output, and no backward pass does."""
         return len(self.consumers) == 1 and not self.is_kept
 
     @property
@@ -207,12 +207,12 @@ class Node:
     # Gradients
 
     def open_grad(self, do: Program) -> bool:
-        """Make room for the gradient; whether the first one overwrites what is there."""
+        """Make room for the gradient; return whether the first write may overwrite the content."""
         self.grad = self.new_array(do)
         return True
 
     def write_grad(self, do: Program) -> AbstractContextManager[Tensor]:
-        """Where to write a gradient of the output; it is added if there is one already."""
+        """Where to write a gradient of the output; it is added to any earlier gradient."""
         return self._writing(do)
 
     @contextmanager
@@ -233,9 +233,9 @@ class Node:
             do(self.gradient.add_, gradient, alpha=scale)
 
     def take_grad(self, do: Program, node: Node, scale: float = 1.0) -> None:
-        """Take over the gradient of a node that is done with it, times a number."""
+        """Add a number times the gradient of a node, whose array may be taken over."""
         own_array = type(self).open_grad is Node.open_grad
-        # The scale is that of the whole gradient, so no other may be added.
+        # The scale applies to the whole gradient, so no other gradient may be added.
         alone = len(self.consumers) == 1 and node.inputs.count(self) == 1
         folds = scale == 1 or (self.folds_grad_scale and alone)
         if self.grad is None and own_array and folds:
@@ -271,7 +271,7 @@ class Node:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """That of one run."""
+        """Shape of the output of one run."""
         return self.count, self.width
 
     def dim(self) -> int:
@@ -289,17 +289,17 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
 
 
 class Gather(Node):
-    """Some rows of a node that is computed at more.
+    """Some of the rows at which a node is computed.
 
     Args:
-        x: what to take them from
-        rows: which
-        behind: also take the coordinates behind it
+        x: the node
+        rows: the rows to take
+        behind: also take the coordinates behind the node's rows
     """
 
     def __init__(self, x: Node, rows: Rows, *, behind: bool = False) -> None:
         super().__init__(x.tape, [], x.width)
-        # It is added after the recording, where even what is unreadable later on may be read.
+        # Gathers are added after the recording, and may read nodes that are unreadable by then.
         self.inputs = (x,)
         self.rows, self.behind = rows, behind
         coordinates = torch.arange(x.count, x.count + (x.tape.coordinates if behind else 0))
@@ -309,14 +309,14 @@ class Gather(Node):
         self._index = torch.cat([index, coordinates])
 
     def needs(self, index: int) -> Rows:
-        """All that are there."""
+        """All rows of the input."""
         return self.inputs[0].rows
 
     def forward(self, do: Program) -> None:
         do(torch.index_select, self.inputs[0].out, 0, self._index, out=self.value)
 
     def open_grad(self, do: Program) -> bool:
-        """Gradients go to the rows of the input's gradient at once."""
+        """Open the gradient of the input, whose rows are written directly."""
         x: Any = self.inputs[0]
         fresh = x.grad is None and x.open_grad(do)
         if fresh:
@@ -341,19 +341,19 @@ class Tape:
     """The operations of one forward pass of k runs.
 
     Args:
-        workspace: what the tapes of an engine share
+        workspace: the operators of the graph, and the weights
         some: nodes whose labels are looked at; shape: ``(r,)``
-        models: those that are recorded together
+        models: the models that are recorded together
         training: whether there will be a backward pass
         late: numbers of the convolutions that propagate after their dense product
     """
 
-    #: What the tape ends with.
+    #: The last node.
     root: Node
     #: Random numbers of dropout.
     noise: Noise
-    #: Where nodes find their random numbers among those that are drawn, if not in order: all nodes,
-    #: ``(n,)``, and those before the output, of each run by itself, ``(k, r)``.
+    #: Index of the drawn random row of each node, ``None`` if in order: for dropout at all nodes,
+    #: ``(n,)``, and for dropout before the output, separately for each run, ``(k, r)``.
     orders: tuple[Tensor | None, Tensor | None] = None, None
 
     def __init__(
@@ -369,11 +369,11 @@ class Tape:
         self.training, self.late = training, late
         self.k, self.coordinates = workspace.weights.runs, workspace.coordinates
         self.nodes: list[Node] = []
-        #: What convolutions multiply by.
+        #: The matrices V of the convolutions.
         self.matrices: list[Matrix] = []
-        #: Arrays behind whose features coordinates stand, by their ids.
+        #: Ids of the arrays in which coordinates stand behind the features.
         self.occupied: set[int] = set()
-        #: The nodes that scores of some depend on.
+        #: The nodes that the scores of ``some`` depend on.
         self.neighbourhood = workspace.operators.neighbourhood(some)
 
     def insert_after(self, x: Node) -> None:
@@ -396,7 +396,7 @@ class Tape:
                 x.consumers.append(node)
 
     def _choose_rows(self) -> None:
-        """From the last node on, a node is computed at some rows if nobody needs the others."""
+        """From the last node to the first, restrict nodes to the rows that their consumers need."""
         wanted: dict[Node, set[Rows]] = {self.root: {Rows.SOME}}
         for node in reversed(self.nodes):
             if node.rows is Rows.ALL and wanted[node] and node.can_have_some:
@@ -406,7 +406,7 @@ class Tape:
                 wanted.setdefault(x, set()).update([] if rows is None else [rows])
 
     def _gather_rows(self) -> None:
-        """Put a :class:`Gather` between a node at all rows and those who need some of them."""
+        """Put a :class:`Gather` between a node and the consumers that need fewer of its rows."""
         gathered: dict[tuple[Node, Rows, bool], Node] = {}
         for node in list(self.nodes):
             inputs = list(node.inputs)
@@ -421,7 +421,7 @@ class Tape:
             node.inputs = tuple(inputs)
 
     def end_with(self, node: Node) -> None:
-        """Let the tape end with a node that was recorded last, and plan."""
+        """Make the node that was recorded last the root, and plan."""
         self.root = node
         self.plan()
 

@@ -14,12 +14,12 @@ from graphsct.engine.program import Program
 
 __all__ = ["Weight", "Weights"]
 
-#: Weights that the optimizer may treat differently, and buffers, which it leaves alone.
+#: Groups of weights with their own optimizer settings, and buffers, which are not optimized.
 _GROUPS = ("conv", "dense", "offset", "buffer")
 
 
 class Weights:
-    """Parameters and buffers of k runs with what training keeps of them, by name.
+    """Parameters and buffers of k runs, by name, with their gradients, moments and best values.
 
     Each is ``(k, ...)`` and part of one long vector, in which groups stand together. The same
     holds for its gradient, for Adam's two moments and for its best value so far. Weights of linear
@@ -43,7 +43,7 @@ class Weights:
 
     @classmethod
     def view(cls, model: Any) -> Weights:
-        """The weights of one model as they are, without anything that training keeps of them."""
+        """The weights of one model, not copied, and without gradients, moments or best values."""
         new = cls.__new__(cls)
         new._groups, new._transposed, new.runs = _groups(model), _transposed(model), 1
         tensors = _tensors(model).items()
@@ -51,7 +51,7 @@ class Weights:
         return new
 
     def _position(self, name: str) -> tuple[int, str]:
-        """Groups stand together, and in them the same weight of all layers."""
+        """A sort key: by group, and within a group the same weight of all layers together."""
         part, *rest = name.split(".")
         return _GROUPS.index(self._groups[name]), ".".join([part, *rest[1:]])
 
@@ -92,7 +92,7 @@ class Weights:
         return self.flat[part][start : start + len(names) * size].view(-1, *first.shape)
 
     def pieces(self, *, together: bool) -> list[tuple[str, int, dict[str, Tensor]]]:
-        """What to optimize: group, run, and the parts of a piece of the vectors.
+        """The pieces to optimize: for each its group, its run, and its tensors by part.
 
         Args:
             together: one piece per group for all runs, instead of one per weight and run
@@ -118,11 +118,11 @@ class Weights:
         }
 
     def flatten(self, part: str, run: int) -> Tensor:
-        """A copy of one part of one run, as it stands in the long vector of a run alone."""
+        """A copy of one part of one run, in the order of the long vector of a single run."""
         return torch.cat([value[run].flatten() for value in self._parts[part].values()])
 
     def flatten_model(self, weights: Mapping[str, Tensor]) -> Tensor:
-        """Weights shaped as in their model, as they stand in the long vector of a run alone."""
+        """The weights of a model, in the order of the long vector of a single run."""
         turned = [self._turn(name, weights[name]).flatten() for name in self._shapes]
         return torch.cat([piece.to(self._like.dtype) for piece in turned])
 
@@ -136,7 +136,7 @@ class Weights:
             torch.where(runs.view(-1, *[1] * (value.dim() - 1)), value, best, out=best)
 
     def take(self, runs: Tensor) -> Weights:
-        """Those of these runs alone; shape: ``(k',)``, their numbers."""
+        """A copy with these runs only, given by their numbers; shape: ``(k',)``."""
         new = Weights.__new__(Weights)
         new._groups, new._transposed, new._dtypes = self._groups, self._transposed, self._dtypes
         new._allocate(self._shapes, len(runs), self._like)
@@ -173,8 +173,8 @@ class Weight:
     """One parameter of k runs as a tape uses it.
 
     Args:
-        weights: where it stands
-        name: its name in the model
+        weights: the weights of all runs
+        name: name of the parameter in the model
     """
 
     def __init__(self, weights: Weights, name: str) -> None:
@@ -189,7 +189,7 @@ class Weight:
 
     @contextmanager
     def write_grad(self, do: Program) -> Iterator[Tensor]:
-        """Where to write the gradient; it is added if the weight was used before.
+        """Where to write the gradient; it is added if the weight has a gradient already.
 
         Shape: ``(k, ...)``.
         """

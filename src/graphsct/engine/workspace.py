@@ -1,4 +1,4 @@
-"""What the tapes of an engine share: the graph with its sparse operators, weights and features."""
+"""What a tape works with: the graph, its sparse operators, and the weights of all runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class GraphOperators:
         key = "operators", id(rows), id(columns), tuple(form.items())
         if key not in self._kept:
             made = Operators(self.graph, rows, columns, **form)
-            self._kept[key] = made, rows, columns  # which keep their ids
+            self._kept[key] = made, rows, columns  # kept, so that no other tensor gets their ids
         found: Operators = self._kept[key][0]
         return found
 
@@ -57,12 +57,12 @@ class GraphOperators:
 
 
 class Workspace:
-    """What the tapes of an engine share.
+    """What a tape works with.
 
     Args:
-        operators: those of the graph
-        weights: of all runs
-        model: the one that is recorded
+        operators: the operators of the graph
+        weights: the weights of all runs
+        model: the model that is recorded
     """
 
     def __init__(self, operators: GraphOperators, weights: Weights, model: torch.nn.Module) -> None:

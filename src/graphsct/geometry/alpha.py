@@ -25,10 +25,10 @@ def solve_alpha(
         s\big(\sigma(\mathbf z - \mathbf Q \boldsymbol\alpha)\big) = t
 
     With ReLU and leaky ReLU the equation is quadratic between two neighbouring breakpoints
-    :math:`c x_i`, and :math:`\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\|` falls with
-    :math:`\alpha`, so one sort finds the piece and a formula the root. ELU and SELU are solved
-    with a bracketed root finder. Of several solutions, the one with :math:`\langle \mathbf h,
-    \mathbf e \rangle \ge 0` is returned.
+    :math:`z_i \sqrt{\sum_j d_j / d_i}`, and :math:`\langle \mathbf h, \mathbf e \rangle /
+    \|\mathbf h\|` falls with :math:`\alpha`. So a sort finds the piece, and a formula finds the
+    root. ELU and SELU are solved with a bracketed root finder. Of several solutions, the one with
+    :math:`\langle \mathbf h, \mathbf e \rangle \ge 0` is returned.
 
     A target for the whole output applies to every component. A component that cannot reach it (an
     isolated node always has smoothness 1) is shifted to a zero output, which has no effect.
@@ -44,8 +44,8 @@ def solve_alpha(
         alpha; shape: ``(m, d)``. The shifted input is ``z - graph.unpool(alpha)``.
 
     Raises:
-        UnreachableError: if no shift gives the target, with the interval that can be reached, or if
-            rounding does not let it reach the target, up to half the digits of the dtype
+        UnreachableError: if no shift gives the target (the message states the reachable interval),
+            or if rounding keeps the output from the target, up to half the digits of the dtype
 
     Example:
         >>> from graphsct.smoothness import normalized_smoothness
@@ -77,9 +77,10 @@ def solve_alpha(
 def exact_shift(
     parts: Components, wanted: Tensor, interval: SmoothnessRange, activation: nn.Module
 ) -> Tensor:
-    """The shift of :func:`solve_alpha`, whatever rounding makes of it; shape: ``(m, d)``.
+    """The shift of :func:`solve_alpha`, without its check for rounding; shape: ``(m, d)``.
 
-    A component that cannot reach its target is shifted to a zero output, or to its mean.
+    In a component that cannot reach its target, the shift makes the output of ReLU zero; for any
+    other activation it removes the smooth part.
     """
     slope = negative_slope_of(activation)
     reachable = interval.contains(wanted)
@@ -113,7 +114,7 @@ def _check_target(target: float | Tensor, like: Tensor) -> Tensor:
 
 
 def _check_reached(h: Tensor, wanted: Tensor, parts: Components) -> None:
-    """Raise an error if rounding kept the output from its smoothness; ``(1, d)`` is the whole's."""
+    """Raise an error if rounding kept the output from its smoothness; ``(1, d)`` for the whole."""
     along = (parts.sum(parts.degree.sqrt() * h.double()) / parts.scale).square()
     square = parts.sum(h.double().square())
     if len(wanted) == 1:

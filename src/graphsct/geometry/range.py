@@ -50,8 +50,8 @@ def smoothness_range(
     - leaky ReLU and identity: :math:`[0, 1)`;
     - ELU and SELU: :math:`[0, 1)`.
 
-    If the rough part of the component is zero, the interval is :math:`[1, 1]` instead, for ELU and
-    SELU :math:`(L, 1]`.
+    If the rough part of the component is zero, the interval is :math:`[1, 1]` instead, and
+    :math:`(L, 1]` for ELU and SELU.
 
     (Propositions 4.3, 4.4 and C.1.) ReLU reaches 1 only with an output that is zero everywhere,
     whose smoothness is 1 by definition. ELU and SELU are not homogeneous, so they bend even a
@@ -60,10 +60,10 @@ def smoothness_range(
 
     *Several components.* Each has its own interval and its own :math:`\alpha`. The square of the
     smoothness of the whole is the mean of the squares of the components' smoothness, weighted by
-    :math:`\|\mathbf h_i\|^2`: it lies between the smallest and the largest of them, is ``t`` if
-    all are ``t``, and a component whose output is zero does not count. So the whole reaches every
-    value that one of its components reaches, if the others reach it too or can be made zero. This
-    is what :func:`solve_alpha` does.
+    :math:`\|\mathbf h_i\|^2`: it lies between the smallest and the largest of these squares.
+    If all components have smoothness ``t``, so has the whole, and a component whose output is zero
+    does not count. So the whole reaches every value that one of its components reaches, if the
+    others reach it too or can be made zero. This is what :func:`solve_alpha` does.
 
     Args:
         z: the input of the activation; shape: ``(n, d)``

@@ -1,6 +1,6 @@
 r"""Solvers for the shift :math:`\alpha` that gives an output its wanted smoothness.
 
-Both look for :math:`\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\| = t` on each component.
+Both solve :math:`\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\| = t` on each component.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Sorted:
     def sum_before(self, terms: Tensor) -> Tensor:
         """Sum of all earlier terms of the same component; shape: ``(d, n)``.
 
-        A running sum over all components would drown the light ones.
+        One running sum over all components would lose light components to rounding.
         """
         total = torch.zeros_like(terms)
         if len(self.first) == 1:
@@ -114,7 +114,7 @@ def shift_piecewise_linear(parts: Components, target: Tensor, slope: float) -> T
     r"""Closed form for leaky ReLU with slope a, ReLU (a = 0) and the identity (a = 1).
 
     Let :math:`x_1 \ge x_2 \ge \ldots` and let :math:`\tau = \alpha / c` lie between two of them.
-    The values above keep their slope, those below have slope a, so
+    Above :math:`\tau` the activation has slope 1, below it slope a, so
 
     .. math::
         c \langle \mathbf h, \mathbf e \rangle = \sum_{x_i > \tau} d_i (x_i - \tau)
@@ -123,10 +123,10 @@ def shift_piecewise_linear(parts: Components, target: Tensor, slope: float) -> T
         + a^2 \sum_{x_i < \tau} d_i (\tau - x_i)^2
 
     and the equation is quadratic in :math:`\tau`. The ratio falls with :math:`\tau`, so its values
-    at the breakpoints :math:`x_j` tell between which two of them the solution lies.
+    at the breakpoints :math:`x_j` show which two neighbours enclose the solution.
 
     Args:
-        parts: the components; those that are constant keep alpha = 0
+        parts: the components; alpha is 0 for constant ones
         target: t in [0, 1); shape: ``(m, d)``
         slope: a in [0, 1]
 
@@ -199,14 +199,14 @@ class _Piece:
 def shift_smooth(parts: Components, target: Tensor, activation: nn.Module, where: Tensor) -> Tensor:
     r"""Bracketed root finding for ELU and SELU.
 
-    They are the identity above 0, up to a factor, so the closed form of the identity brackets the
-    solution from below; where no entry is positive it is bracketed from above. A component without
-    a rough part stays smooth above 0 and is bent below it: there the root of :math:`-\langle
-    \mathbf h, \mathbf e \rangle / \|\mathbf h\| = t` is looked for.
+    Above 0 both are the identity up to a factor, so the closed form of the identity bounds the
+    solution from below; the shift that leaves no entry positive bounds it from above. A component
+    without a rough part stays smooth above 0 and is bent below it: there the equation is
+    :math:`-\langle \mathbf h, \mathbf e \rangle / \|\mathbf h\| = t`.
 
     Args:
         parts: the components
-        target: t in [0, 1), or 1 where a component is constant, which keeps alpha = 0;
+        target: t in [0, 1), or 1 in a constant component, whose alpha is then 0;
             shape: ``(m, d)``
         activation: ELU or SELU
         where: mask of the entries to solve; shape: ``(m, d)``

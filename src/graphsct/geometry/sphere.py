@@ -69,6 +69,6 @@ def sphere(z: Tensor, graph: Graph, negative_slope: float = 0.0) -> Sphere:
 
 
 def _power_of_two(z: Tensor) -> float:
-    """About the largest entry, so that dividing by it rounds nothing; 1 if all are zero."""
+    """A power of two near the largest entry, so dividing by it is exact; 1 if all are zero."""
     largest = z.abs().max().item() if z.numel() else 0.0
     return 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
