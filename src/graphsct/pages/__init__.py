@@ -40,7 +40,7 @@ def _environment() -> Environment:
 
 
 def _plotly() -> Markup:
-    """The library itself, too large for pages without a plot."""
+    """Plotly's JavaScript, which is too large for pages without a plot."""
     require("plotly", "report")
     from plotly.offline import get_plotlyjs
 

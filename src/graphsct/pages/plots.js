@@ -1,4 +1,4 @@
-// Draws every figure of the page in its colours, again when these change, and saves it as a picture.
+// Draws every figure in the page's colours, redraws it when they change, saves it as a picture.
 (() => {
   const theme = (element) => {
     const style = getComputedStyle(element);
@@ -37,7 +37,7 @@
       });
     });
 
-  // Arrow keys walk over a heat map as a pointer does, and what it says is also read out.
+  // Arrow keys move over a heat map as a pointer does; screen readers get the label of each cell.
   const STEPS = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
   const walk = (place) => {

@@ -18,7 +18,7 @@ Row = TypeVar("Row", bound="DataclassInstance")
 
 _STYLES = {"better": "green", "worse": "red", "missing": "dim"}
 _WIDEST = 1000  # letters of a line
-_TITLE = 11  # letters of a title on the terminal, if its column is not wider
+_TITLE = 11  # letters after which a title wraps on the terminal, if its column is not wider
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Field:
     Args:
         text: its text
         kind: ``better``, ``worse``, ``level`` or ``missing``, for a colour
-        sign: stands before the text in HTML, so that colour is not all there is
+        sign: sign before the text in HTML, for readers who do not see the colour
         link: target of a link in HTML
         long: replaces the text in HTML, where there is room
     """
@@ -45,9 +45,9 @@ class Column(Generic[Row]):
     """How one column shows a row.
 
     Args:
-        title: its heading, which a hyphen and a newline divide on the terminal only
-        show: a template with attributes of the row, such as ``"{ours:.1f} ± {std:.1f}"``; several,
-            of which the first with all values known is used; or a function of the row
+        title: its heading; a hyphen and a newline in it break the line on the terminal only
+        show: a template with attributes of the row, such as ``"{ours:.1f} ± {std:.1f}"``; several
+            templates, of which the first without a missing value is used; or a function of the row
         right: whether to align to the right, as numbers
 
     Example:
@@ -84,7 +84,7 @@ class Column(Generic[Row]):
         return Field("")
 
     def text(self, row: Row) -> str:
-        """Return the text of a row."""
+        """Return the text of the cell of a row."""
         return self.field(row).text
 
 
@@ -194,7 +194,7 @@ class Table(Generic[Row]):
         return grid
 
     def _long_sections(self) -> set[int]:
-        """Sections on the terminal, where short ones would tear the table apart."""
+        """Starts of sections on the terminal, if these have at least four rows on average."""
         for names in (self.sections, self.sections[:1]):
             starts = self._changes(names)
             if 4 * (len(starts) + 1) <= len(self.rows):

@@ -1,8 +1,9 @@
 """The settings that the authors of GCNII and EGNN publish, and scores they are known to reach.
 
-With them no search can be blamed: a model with SCT and its base share what others chose for the
-base. They are those of the scripts in both repositories, and hold for all depths. GCNII's authors
-leave the heterophilic graphs directed; ours are symmetric.
+They need no search: a model with SCT and its base share the settings that others chose for the
+base. They come from the scripts in both repositories and are the same at all depths, except for
+EGNN's ``c_min`` and ``beta``. GCNII's authors leave the heterophilic graphs directed; ours are
+symmetric.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ _GCNII = {
     "texas": (64, 0.5, 1.5, 0.5, 1e-4, 1e-4),
     "wisconsin": (64, 0.5, 1.0, 0.5, 5e-4, 5e-4),
 }
-#: Means by validation loss in independent repetitions: of ten runs in CYCUCAS/GCNIII, and with 32
-#: layers on Cora and PubMed of 100 runs in VITA-Group/Deep_GCN_Benchmarking.
+#: Means by validation loss in independent repetitions: ten runs in CYCUCAS/GCNIII, or, with 32
+#: layers on Cora and PubMed, 100 runs in VITA-Group/Deep_GCN_Benchmarking.
 _REPEATED = {
     ("cora", "gcnii", 64): 85.2,
     ("cora", "gcnii", 32): 85.3,
@@ -93,7 +94,7 @@ def author_cells() -> dict[Key, Cell]:
 
 
 def published_settings(key: Key) -> list[CellSettings]:
-    """The published settings of a cell of the paper's tables, of which there may be none."""
+    """The published settings for a cell of the paper's tables, an empty list if there are none."""
     name = OTHER_SPLITS.get(key.dataset, key.dataset)
     depths = _CELLS.get((key.model, name))
     if depths is None:

@@ -17,10 +17,10 @@ from graphsct.training.scored_run import ScoredRun
 
 __all__ = ["DEEP", "EARLIER", "Cell", "CellSettings", "Key", "Result", "Stored"]
 
-#: From this depth on the rule that selects the epoch decides the result, so both are reported.
+#: From this depth on, results depend on the rule that selects the epoch, so both are reported.
 DEEP = 16
 
-#: Folder, beside cells that were searched again, of what they were before.
+#: Folder inside that of the cells, with the first results of cells that were searched again.
 EARLIER = "earlier"
 
 
@@ -116,9 +116,9 @@ class Stored(Record, flat=("key",), error=ExperimentError):
     def read_all(
         cls, folder: Path | None = None, keys: Iterable[Key] | None = None
     ) -> dict[Key, Self]:
-        """All results in a folder of cells by their keys; only those of ``keys`` if given.
+        """All results in a folder of cells, by key; only those with ``keys`` if given.
 
-        Without a folder they are the stored results. A missing folder has none.
+        The default folder is that of the stored results. A missing folder has no results.
         """
         folder = folder or stored_results("paper")
         # A killed process may leave files whose names begin with a dot.

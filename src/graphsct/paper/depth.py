@@ -56,7 +56,7 @@ def run_depths(
 ) -> DepthStudy:
     """Train everything, with one run folder for each rule and depth; existing runs are replaced.
 
-    After Ctrl-C the runs so far are on disk, and nothing is returned.
+    After Ctrl-C the runs so far are on disk, and :class:`KeyboardInterrupt` is raised.
     """
     found: dict[tuple[str, int], Comparison] = {}
     for select in SELECTIONS:

@@ -18,7 +18,7 @@ from graphsct.training.seeds import split_of
 
 __all__ = ["EPOCHS", "estimate"]
 
-#: The assumed length of a run that was never made, in epochs.
+#: The number of epochs that is assumed for a run without a timed example.
 EPOCHS = 300
 
 _DEPTHS = 2, 8  # timed; other depths are interpolated linearly
@@ -54,7 +54,7 @@ def estimate(
             first, more = timed[kind]
             depth = key.depth or _SEARCHED
             run = EPOCHS * (first + more * depth)
-            rules = 1  # both look at the same training
+            rules = 1  # both rules share the same training
         total += budget.seeds * rules * run + _search(budget, run, load, key)
     return total
 
@@ -83,7 +83,7 @@ def _epoch(key: Key, depth: int, data: Any) -> float:
     runner = Runner([model], [SplitData.of(data, split_of(data, 0))], [TrainConfig()])
     times = []
     started = time.perf_counter()
-    for _ in runner.epochs(until=4):  # the first of which warms up
+    for _ in runner.epochs(until=4):  # the first epoch is a warm-up
         times.append(time.perf_counter() - started)
         started = time.perf_counter()
     return min(times[1:])

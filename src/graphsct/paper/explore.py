@@ -30,7 +30,7 @@ class SmallGraph:
         name: its name on the page
         edges: every edge once
         places: positions of nodes, from -1 to 1, to the right and down; shape: ``(n, 2)``
-        z: the features at first; shape: ``(n,)``
+        z: the initial feature; shape: ``(n,)``
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The keys of our cells beside the paper's, and the cells that share their settings."""
+"""The keys of our cells for those of the paper, and settings that cells borrow from each other."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CITATION = ("cora", "citeseer", "pubmed", "physics", "physics_egnn", "arxiv")
 
 
 def key_of(cell: PaperCell) -> Key:
-    """Return our cell beside one of the paper's.
+    """Return the key of our cell for a cell of the paper.
 
-    EGNN has SReLU unless it has SCT; on the heterophilic sets all have leaky ReLU.
+    EGNN without SCT has SReLU; on the heterophilic sets all models have leaky ReLU.
 
     Example:
         >>> key_of(PaperCell(84.6, "cora", "gcnii", False, 16))
@@ -36,14 +36,14 @@ def key_of(cell: PaperCell) -> Key:
 
 
 def control_of(model: str, dataset: str = "") -> str:
-    """Return the control that is SCT in the paper's table of sizes: the model's default, but
+    """Return the control that SCT means, by the paper's table of sizes: the model's default, but
     ``pooled`` on Ogbn-arxiv.
     """
     return "pooled" if dataset == "arxiv" else nn.MODELS[model].default_control
 
 
 def base_of(key: Key) -> Key:
-    """Return the cell without control, with the activation of the paper's rows without SCT."""
+    """Return the key without control, with the activation of the paper's rows without SCT."""
     activation = "srelu" if key.model == "egnn" else None
     if key.dataset not in _CITATION:
         activation = "leaky_relu"
@@ -51,7 +51,7 @@ def base_of(key: Key) -> Key:
 
 
 def keys_of(table: PaperTable) -> list[Key]:
-    """Return all cells of a table, each after the cell without control that is its base."""
+    """Return the keys of all cells of a table, each after its base, the key without control."""
     keys: dict[Key, None] = {}
     for cell in table.cells:
         key = key_of(cell)
@@ -60,10 +60,10 @@ def keys_of(table: PaperTable) -> list[Key]:
 
 
 def borrow(key: Key, cells: Mapping[Key, Cell]) -> Cell | None:
-    """Return the cell with the same key but a searched activation, set to that of ``key``.
+    """Return the cell whose activation was searched, with the activation of ``key`` instead.
 
     Two activations are thus compared with all other settings equal. If the search chose this very
-    activation, its runs are returned too.
+    activation, the cell keeps its runs.
 
     Args:
         key: a cell with a fixed activation
@@ -144,7 +144,7 @@ class Choice:
         return self.takes(*(getattr(row, name, None) for name in names))
 
     def keys(self, table: PaperTable) -> list[Key]:
-        """Return the chosen cells of a table, or raise an error if there is none."""
+        """Return the keys of a table's chosen cells, or raise an error if there is none."""
         found = [
             key
             for key in keys_of(table)

@@ -32,11 +32,11 @@ class ModelTime(Record, flat=("key",), strict=True):
     """The times of a model.
 
     Args:
-        key: its cell
+        key: key of its cell
         hidden: number of channels
-        training_seconds: of one run with our default settings, to its end by early stopping
-        epochs: of that run
-        inference_milliseconds: of one pass over all nodes, the median of several
+        training_seconds: duration of one run with our default settings and early stopping
+        epochs: number of epochs of that run
+        inference_milliseconds: duration of one pass over all nodes, median of several
     """
 
     key: Key
@@ -66,7 +66,7 @@ class ModelTimes(Record, error=ExperimentError):
 def measure_models(
     models: Sequence[tuple[Key, int]], *, load: Loader, out: Path
 ) -> Iterator[ModelTime]:
-    """Measure the models that have no times yet; the file is complete at any time.
+    """Measure the models that have no times yet; the file is rewritten after each.
 
     Args:
         models: keys with a depth, and numbers of channels

@@ -16,11 +16,11 @@ class Allowed(Record, sparse=True, strict=True):
     Args:
         trials: number of trials
         seconds: time after which no further trial starts, ``None`` without a limit
-        max_hidden: the most channels to try, ``None`` for those of the paper's grid; 0 in files
-            that were written before there was a choice, which means the same
-        finalists: number of finalists, ``None`` in files that were written before there were any
-        space: version of the search space, ``None`` in files from before the published settings
-            could be chosen
+        max_hidden: maximum number of channels to try, ``None`` for all widths of the search space;
+            0, in files from before there was a choice, means the same
+        finalists: number of finalists, ``None`` in files from before there were finals
+        space: version of the search space, ``None`` in files from before it contained the
+            published settings
     """
 
     trials: int
@@ -31,7 +31,7 @@ class Allowed(Record, sparse=True, strict=True):
 
     @property
     def limit(self) -> int | None:
-        """The most channels to try, ``None`` for those of the paper's grid."""
+        """The maximum number of channels to try, ``None`` for all widths of the search space."""
         return self.max_hidden or None
 
     def covers(self, other: Allowed) -> bool:
@@ -47,7 +47,7 @@ class Allowed(Record, sparse=True, strict=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Origin(Record, sparse=True, strict=True):
-    """The search that found the settings of a cell; ``None`` in files that did not store it yet.
+    """The search that found the settings of a cell; files may lack what was not stored yet.
 
     Args:
         trials: number of trials that are over

@@ -39,7 +39,7 @@ DATASETS = {
     "squirrel": "Squirrel",
 }
 
-#: Data sets with another split than the catalogue's own: the one that the paper says it has.
+#: Data sets whose split in the paper is not our default, and our names of them with that split.
 OTHER_SPLITS = {"physics": "physics_egnn"}
 
 #: Titles of all data sets of our tables.
@@ -104,7 +104,7 @@ class PaperTable:
     cells: tuple[PaperCell, ...]
 
     def on_other_splits(self) -> PaperTable:
-        """The numbers of data sets with another split, for our cells on that one."""
+        """The numbers of the data sets in :data:`OTHER_SPLITS`, for our cells on those splits."""
         cells = tuple(
             replace(cell, dataset=OTHER_SPLITS[cell.dataset])
             for cell in self.cells

@@ -1,7 +1,7 @@
 r"""The effect of smoothness control in a trained model, layer by layer.
 
 On one graph and without dropout the term :math:`\mathbf B^l = \mathbf Q \mathbf A^l` is a constant,
-so another one can replace it and be tried with the same weights.
+so it can be replaced by another one while all weights stay the same.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _zeros(terms: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _mean_with_dropout(model: Any, problem: SplitData, seed: int) -> list[Tensor]:
-    twin = copy.deepcopy(model).train()  # norms remember what they see
+    twin = copy.deepcopy(model).train()  # a copy, since norms may update running statistics
     with seeded(seed, 2):
         passes = [[layer.term for layer in _record(twin, problem)] for _ in range(_PASSES)]
     return [torch.stack(terms).mean(0) for terms in zip(*passes, strict=True)]
@@ -122,7 +122,7 @@ def _mean_with_dropout(model: Any, problem: SplitData, seed: int) -> list[Tensor
 def _smoothness(
     model: Any, base: Any, problem: SplitData, terms: Sequence[Tensor]
 ) -> Iterator[list[FeatureMeasures]]:
-    """For each layer the features of every network."""
+    """For each layer, measures of the features of every network."""
     networks = [_features(model, problem, []), _features(model, problem, _zeros(terms))]
     networks.append(_features(base, problem, []))
     for layer in zip(*networks, strict=True):

@@ -58,14 +58,14 @@ class FeatureMeasures(NamedTuple):
 
 @dataclass(frozen=True)
 class LayerTerm(Record, strict=True):
-    """The term of one layer, and the features of all networks; ``None`` if nothing is defined.
+    """The term of one layer, and the features of all networks; undefined values are ``None``.
 
     Args:
         layer: number of the layer, from 1
         size: norm of the term over that of the features it is added to
         dimensions: how many dimensions use the term
         weights: root mean square of its weights, which started at zero
-        arrives: size of its effect in the next layer, over its own
+        arrives: norm of its effect in the next layer over its own norm
         cosine: cosine of that effect with the next layer's term
         with_term: features of the model
         removed: features of the model with the term removed
@@ -88,8 +88,8 @@ class Probed(Record, strict=True):
     """The effect of the terms of a model.
 
     Args:
-        accuracy: with the terms, and with others instead
-        changed: share of the test nodes whose class the others change
+        accuracy: accuracies with the terms, and with each replacement
+        changed: shares of the test nodes whose class a replacement changes
         layers: the term of each layer
     """
 

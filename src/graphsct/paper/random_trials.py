@@ -1,7 +1,7 @@
 """Trials of the paper's protocol: settings drawn at random from its grid, each trained once.
 
-What the paper leaves open, such as the first weights, is drawn from our search space. Every batch
-of trials is written when it is over, so the same call goes on where another one ended.
+What the paper leaves open, such as the first weights, is drawn from our search space. Each batch
+of trials is written as soon as it is finished, so the same call resumes after an interruption.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def replay_cells(
 
 
 def draw(key: Key, number: int) -> dict[str, Any]:
-    """The settings of a trial: the paper's grid, and our choices where it has none.
+    """The settings of a trial, drawn from the paper's grid, or from our choices where it has none.
 
     Example:
         >>> draw(Key("cora", "gcn", None, 2), 0)["learning_rate"] in (1e-4, 1e-3, 1e-2)

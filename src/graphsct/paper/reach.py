@@ -1,6 +1,6 @@
 """Whether the search for a cell could choose the settings that the authors of its base publish.
 
-Cells were first searched in a space without many of these settings, and some among few channels.
+The first searches had a space without many of these settings, and some tried few channels only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LATER: Mapping[str, tuple[Any, ...]] = {
 
 
 def reference(key: Key) -> dict[str, Any]:
-    """The choices of a search that are the published settings, as far as any are published.
+    """The choices of a search that equal the published settings; 64 channels if there are none.
 
     Example:
         >>> reference(Key("citeseer", "gcnii", None, 32))["hidden"]

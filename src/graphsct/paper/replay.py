@@ -2,9 +2,9 @@ r"""The paper's own protocol, replayed.
 
 The paper tunes each cell with 200 trials of one run, takes the trial with the least validation
 loss, and prints its test accuracy, in its table by depth the better *test* accuracy of two
-activations. One number of that kind says little by itself: another 200 trials print another one.
-So trials are drawn at random from the search space, trained once each, and drawn again from these
-with replacement: the numbers that come out are those that the protocol could have printed.
+activations. One such number says little: another 200 trials would print another one. So we draw
+trials at random from the search space, train each once, and resample them with replacement. The
+numbers from all samples show what the protocol could have printed.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Replay(Stored):
 
     Args:
         key: key of the cell
-        trials: those that did not diverge
-        diverged: how many did
+        trials: the trials that did not diverge
+        diverged: number of trials that diverged
         command: command that draws and trains them
     """
 
@@ -95,7 +95,7 @@ class Replay(Stored):
         return len(self.trials) + self.diverged
 
     def with_activation(self, name: str | None) -> Replay:
-        """Keep the trials with an activation, all of them if it is ``None``."""
+        """Keep the trials with this activation, or all if ``name`` is ``None``."""
         own = (trial for trial in self.trials if name in (None, trial.activation))
         return replace(self, trials=tuple(own))
 
@@ -105,13 +105,13 @@ class Replay(Stored):
         Args:
             better: take the better test accuracy of ReLU and leaky ReLU, each with its own trials,
                 as the paper's table by depth does
-            trials: the most trials of a search; there are never more than were made, because draws
-                from fewer would nearly all have the same best one
+            trials: number of trials in each replay, but never more than were made: with more draws
+                than trials, nearly every replay would have the same best trial
         """
         return Printed.of(self.draws(better=better, trials=trials))
 
     def draws(self, *, better: bool = False, trials: int = TRIALS, seed: int = 0) -> np.ndarray:
-        """The numbers of many replays; those of two cells are independent if their seeds differ."""
+        """The numbers of many replays; two cells need different seeds for independent draws."""
         random = np.random.default_rng(seed)
         groups = [self.with_activation(name).trials for name in _COMPARED] if better else []
         parts = [group for group in groups if group] or [self.trials]
@@ -121,7 +121,7 @@ class Replay(Stored):
 
 
 def _tests(trials: Sequence[ReplayTrial], number: int, random: np.random.Generator) -> np.ndarray:
-    """The test accuracies of the trials with the least validation loss, of many draws."""
+    """For each of many draws, the test accuracy of the trial with the least validation loss."""
     order = sorted(trials, key=lambda trial: trial.val_loss)
     # The best of some draws with replacement is the one with the smallest rank.
     ranks = random.integers(len(order), size=(_TIMES, number)).min(axis=1)
@@ -150,7 +150,7 @@ def expected_best(values: Sequence[float]) -> list[float]:
 
 
 def lead_changes(one: Sequence[float], other: Sequence[float]) -> list[int]:
-    """The numbers of trials, from 1, at which the larger of two curves becomes the smaller one.
+    """The numbers of trials, from 1, at which the lead passes from one curve to the other.
 
     Example:
         >>> lead_changes([1.0, 2.0, 2.5], [0.5, 2.1, 2.2])

@@ -1,4 +1,4 @@
-"""Cells run on this machine: settings searched or known, then all seeds, each cell a file.
+"""Runs cells on this machine: finds or looks up settings, trains all seeds, writes a file per cell.
 
 A cell is written when it is done. Until then its search and its runs are kept in a work folder, so
 that after a kill the same command loses no more than the epochs since the last checkpoint.
@@ -40,7 +40,7 @@ class Effort:
     Args:
         trials: number of trials, ``None`` for known settings
         seconds: time after which no further trial starts
-        max_hidden: maximum number of channels to try; defaults to that of the paper's grid
+        max_hidden: maximum number of channels to try; defaults to all widths of the search space
         workers: processes that share the trials of a cell
         ray: Ray cluster that starts them: its address, ``auto`` or ``local``
         finalists: number of the best trials that get five times as many runs before the selection
@@ -117,12 +117,12 @@ def run_cells(
         keys: keys of the cells
         budget: budget of each cell
         load: function that loads data by name, with normalized rows or without
-        known: cells with settings for those that are not in ``out``; a cell with a fixed activation
-            may borrow them from the cell in which it was searched
+        known: cells with settings for keys that have no cell in ``out``; a cell with a fixed
+            activation may borrow the settings of the cell whose activation was searched
         out: folder for the cells; finished ones in it are not run again
         work: folder for searches and runs in progress
         table: name of the table, for the command that is stored with each cell
-        same_start: start models with control from the weights of their base
+        same_start: start models with control from the first weights of their base
         progress: show the progress, if standard error is a terminal
     """
 
@@ -147,7 +147,7 @@ def run_cells(
 
 
 def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cell]) -> Cell | None:
-    """The cell to start from: a known one without its results, or one of our own with them."""
+    """The cell to start from: borrowed from our own cells, or a known one without its results."""
     theirs = known.get(key)
     if budget.trials is None and (theirs is None or theirs.borrowed):
         own = borrow(key, done)
@@ -158,7 +158,7 @@ def _known(key: Key, budget: Budget, known: dict[Key, Cell], done: dict[Key, Cel
 
 
 def _keep(cell: Cell, folder: Path) -> None:
-    """Keep the results of a cell before it was searched again, the first ones if that is often."""
+    """Keep the results from before a cell was searched again; only the first such results."""
     if not Cell.path(folder, cell.key).exists():
         cell.write(folder)
 

@@ -1,5 +1,5 @@
-"""The learned terms of cells: each is trained as its cell, and measured beside a model that was
-trained without it from the same first weights. Each cell is a file.
+"""The learned terms of cells. Each cell is trained with the term and without it, from the same
+first weights, and both models are measured. Each cell is a file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TermRun(Record, flat=("probed",), strict=True):
         seed: seed of both
         split: number of the split, ``None`` if the data have a single one
         best_epoch: the selected epochs
-        probed: what the term does
+        probed: the effect of the term
     """
 
     seed: int

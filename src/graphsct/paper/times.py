@@ -32,7 +32,7 @@ class EpochTime(Record, flat=("case",), strict=True):
         ours_ms: our engine
         pyg_edge_index_ms: PyTorch Geometric, with a list of edges
         pyg_sparse_ms: PyTorch Geometric, with a sparse matrix
-        limit_ms: the matrix products alone
+        limit_ms: the matrix products and activations alone
     """
 
     case: Case
@@ -74,10 +74,10 @@ def measure_times(
     out: Path,
     seconds: float = 20.0,
 ) -> Iterator[EpochTime]:
-    """Measure the times of a table, one row after another; the file is complete at any time.
+    """Measure the times of a table, one row after another; the file is rewritten after each.
 
     Args:
-        table: a table of times; the most accurate models are timed if they have cells
+        table: a table of times; the most accurate models are timed only if they have cells
         cells: our cells, with the depth and width of the most accurate models
         load: function that loads data by name
         out: folder of cells; the file goes into its folder ``times``

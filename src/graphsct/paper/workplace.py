@@ -33,7 +33,7 @@ _RUNS = re.compile(r"runs-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class CellOutcome(Generic[S]):
-    """The outcome of a cell: its stored results, or the reason of its failure."""
+    """The outcome of a cell: its stored results, or the reason for its failure."""
 
     key: Key
     stored: S | None = None
@@ -49,9 +49,9 @@ def each_cell(
 
     Args:
         keys: keys of the cells
-        out: folder for the results, created before hours of work that it could not take
+        out: folder for the results, created first: if that fails, no hours of work are lost
         work: folder for work in progress
-        make: makes the results of a key in its folder, which no other process uses meanwhile
+        make: makes the results of a key, given its folder for work, which is locked meanwhile
     """
     make_folder(out)
     with interruptible() as asked:
@@ -90,8 +90,8 @@ def runs_folder(work: Path, settings: CellSettings) -> Path:
 
 
 def clear_runs(work: Path) -> None:
-    """Delete the runs of a finished cell; its search stays, so that it can be extended, and so do
-    files of others.
+    """Delete the runs of a finished cell. Its search is kept, so that it can be extended, and so
+    are files that are not ours.
     """
     for runs in work.iterdir():
         if _RUNS.fullmatch(runs.name) and runs.is_dir() and not runs.is_symlink():
@@ -99,14 +99,14 @@ def clear_runs(work: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Delete the files of runs in a folder and in those inside it, which go if they are empty."""
+    """Delete the files of runs in a folder and its subfolders, then the folders that are empty."""
     sweep(folder, RUN_FILES)
     for path in folder.iterdir():
         if path.name in (*RUN_FILES, LOCK):
             path.unlink()
         elif path.is_dir() and not path.is_symlink():
             _clear(path)
-    with suppress(OSError):  # files of others stay, and their folder with them
+    with suppress(OSError):  # the folder is kept if it holds other files
         folder.rmdir()
 
 
@@ -119,7 +119,7 @@ def train_runs(
     folders: Sequence[Path],
     progress: bool,
 ) -> list[Run]:
-    """Train the models of a cell together; an interruption leaves them in their folders."""
+    """Train the models of a cell together; after an interruption their folders keep the runs."""
     shown = Progress(len(models), configs[0].epochs, f"{key.name}, run") if progress else None
     with shown or nullcontext() as bar:
         runs = fit_many(models, data, configs, splits=splits, folders=folders, progress=bar)

@@ -24,7 +24,7 @@ def label_log_axis(axes: Axes, digits: Sequence[float] | None = None) -> None:
     """Label a logarithmic y axis with plain numbers.
 
     Args:
-        axes: whose y axis is logarithmic
+        axes: axes with a logarithmic y axis
         digits: the ticks of each power of ten; defaults to 1, 2 and 5 on a short axis, to 1 alone
             on a long one
     """

@@ -33,7 +33,7 @@ class HeatMap:
 
     Args:
         values: NaN where there is no cell; shape: ``(rows, columns)``
-        hatched: the cells whose value means nothing; shape: ``(rows, columns)``
+        hatched: marks cells without a meaningful value; shape: ``(rows, columns)``
     """
 
     values: npt.NDArray[np.float64]

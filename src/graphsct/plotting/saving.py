@@ -22,7 +22,7 @@ def save(
     """Write a drawing as PNG and SVG and its data as CSV; call it inside ``styled``.
 
     Args:
-        name: of the files, without a suffix
+        name: name of the files, without a suffix
         canvas: the drawing
         columns: the data, columns of equal length by name
         folder: created if it does not exist

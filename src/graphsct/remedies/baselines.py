@@ -1,4 +1,4 @@
-"""What remedies are compared with: the model as it is, and a shallower one."""
+"""The baselines of the remedies: the model as it is, and a shallower one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BASELINES = (
         "none",
         "baselines",
         *_DEPTH,
-        "None: it is what all others are compared with.",
+        "None: all other remedies are compared with it.",
         "GCN(...)",
         change=_leave,
     ),

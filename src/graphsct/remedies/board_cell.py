@@ -24,7 +24,7 @@ __all__ = ["BoardCell", "BoardKey", "BoardLayer", "TriedSetting"]
 
 
 class BoardKey(NamedTuple):
-    """What tells a cell from others.
+    """The key of a cell.
 
     Args:
         data: name of the data
@@ -66,7 +66,7 @@ class TriedSetting(Record):
         setting: the setting
         val_score: the validation metric at the best epoch
         val_loss: the validation loss there
-        seconds: duration of an epoch, with all settings at once where the engine trains them
+        seconds: duration of an epoch; the engine trains all settings at once, autograd one by one
     """
 
     setting: BudgetSetting
@@ -76,7 +76,7 @@ class TriedSetting(Record):
 
     @classmethod
     def of(cls, setting: BudgetSetting, run: Run | None) -> TriedSetting:
-        """The run of a setting, ``None`` if it diverged."""
+        """The record of a setting and its run, which is ``None`` if it diverged."""
         if run is None:
             return cls(setting)
         return cls(setting, run.val_score, run.val_loss, run.seconds / run.epochs)
@@ -119,12 +119,12 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
     """A finished cell.
 
     Args:
-        key: what tells it from others
+        key: key of the cell
         seeds: number of seeds
         epochs: the most epochs of a run
         metric: name of the metric
         tried: the settings of the budget
-        chosen: the one that validation chose, ``None`` if all diverged
+        chosen: the setting that validation chose, ``None`` if all diverged
         runs: two per seed, one for each rule that selects the epoch
         backend: the backend that computed the epochs
         layers: measures of the model of the first seed at the epoch of the best validation metric,

@@ -12,7 +12,7 @@ from graphsct.training.significance import interval
 
 __all__ = ["depth_plots"]
 
-# Of Okabe and Ito's palette, those that stand out on white and on black; marks say the same.
+# Colours near Okabe and Ito's that stand out on white and on black; marks differ as well.
 _COLOURS = ("#DD6510", "#3B8FD4", "#009E73", "#CC79A7", "#B8960C")
 _MARKS = ("circle", "square", "diamond", "cross", "triangle-up")
 _SHARES = ((0.6, 1.0), (0.3, 0.5), (0.0, 0.2))  # of the height, from the top
@@ -29,8 +29,8 @@ class _Style(NamedTuple):
 
 
 def depth_plots(cells: Sequence[BoardCell]) -> list[Drawn]:
-    """Test score, effective rank and energy by depth, one figure per family of remedies, each with
-    the model as it is.
+    """Test score, effective rank and energy by depth, one figure per family of remedies; each also
+    shows the model without a remedy.
 
     Args:
         cells: cells with one data set and model

@@ -1,4 +1,4 @@
-"""What a leaderboard says, in words: every name and number is computed from its cells."""
+"""The findings of a leaderboard in words: every name and number is computed from its cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Board = Sequence[BoardCell]
 
 @dataclass(frozen=True)
 class BoardFinding:
-    """A question and what the cells answer.
+    """A question, and the answer of the cells.
 
     Args:
         question: in a few words
@@ -101,7 +101,7 @@ def _place(key: BoardKey) -> str:
 
 
 def _list(names: Sequence[str], most: int = _MOST) -> str:
-    """Names with semicolons, since some have commas; the last ones are counted.
+    """Names joined by semicolons, since some contain commas; the last ones are only counted.
 
     Example:
         >>> _list(["a", "b", "c", "d", "e", "f"])
@@ -170,7 +170,7 @@ def _by_depth(board: Iterable[Contest]) -> dict[int, list[Contest]]:
 
 
 def _by_gain(found: Iterable[Contest], verdict: str) -> list[str]:
-    """The titles and gains of those with a verdict, the largest first."""
+    """The titles and gains of the contests with a verdict, the largest gain or loss first."""
     own = sorted((c for c in found if c.verdict == verdict), key=lambda c: -abs(c.difference.mean))
     return [f"{_title(c.cell.key)} {_number(c.difference.mean, c.cell, '+')}" for c in own]
 

@@ -1,8 +1,8 @@
 """The rules of the leaderboard, fixed before its first run.
 
-Every remedy has the same budget: 8 settings, each trained once with seed 0, of which the validation
-metric chooses one, or the smaller validation loss where it is equal. Test nodes have no part in it.
-The 8 settings are 2 learning rates, 2 rates of dropout, and 2 values of the remedy's own number; a
+Every remedy has the same budget: 8 settings, each trained once with seed 0. The validation metric
+chooses one of them, and between equal ones the validation loss; test nodes have no part in it. The
+8 settings are 2 learning rates, 2 rates of dropout, and 2 values of the remedy's own number; a
 remedy without one tries 2 weight decays instead. The chosen setting is then trained with all seeds,
 and each run is tested at two epochs: that of the best validation metric and that of the smallest
 validation loss.
@@ -57,7 +57,7 @@ class BudgetSetting(Record):
     value: Any = None
 
     def train(self, epochs: int = EPOCHS) -> TrainConfig:
-        """Settings of training, with the most epochs of a run."""
+        """Settings of training, with at most this many epochs."""
         return TrainConfig(
             epochs=epochs,
             patience=PATIENCE,
@@ -82,7 +82,7 @@ def budget_of(remedy: Remedy) -> list[BudgetSetting]:
 
 
 def base_model(model: str, depth: int, dropout: float | None = None) -> ModelConfig:
-    """The settings of a model without any remedy; the weights of GCN start as Glorot's.
+    """The settings of a model without any remedy; GCN has the Glorot start.
 
     Args:
         model: a name in :data:`graphsct.nn.MODELS`

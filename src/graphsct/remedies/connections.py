@@ -170,7 +170,7 @@ PATHS = (
         "connections",
         "Rusch et al., 2023",
         "https://arxiv.org/abs/2210.00513",
-        "A channel of a node stops to change where its neighbours agree with it.",
+        "A channel of a node stops changing where its neighbours agree with it.",
         'GCN(..., residual="gradient_gating", residual_options={"power": 2.0})',
         {"residual": "gradient_gating"},
         Number("residual_options.power", (2.0, 1.0)),
@@ -183,8 +183,8 @@ PATHS = (
         "connections",
         "Gasteiger et al., 2019",
         "https://arxiv.org/abs/1810.05997",
-        "Predictions are propagated, not features, and return to where they began, so depth has no "
-        "weights.",
+        "Predictions are propagated instead of features, without weights, and each step mixes in "
+        "the first ones again.",
         "APPNP(..., num_layers=10, alpha=0.1)",
         {"model": "appnp"},
         Number("alpha", (0.1, 0.2)),
@@ -197,7 +197,7 @@ PATHS = (
         "connections",
         "Liu et al., 2020",
         "https://arxiv.org/abs/2007.09296",
-        "Predictions are propagated, and each node weighs how far it looks.",
+        "Predictions are propagated, and each node weighs the results of all steps.",
         "DAGNN(..., num_layers=10)",
         {"model": "dagnn"},
         reason=_OTHER_MODEL,

@@ -1,4 +1,4 @@
-"""Convolutions of any model with something before or after them."""
+"""Wrappers that add a step before or after the convolutions of any model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class ChangedConv(torch.nn.Module):
-    """The base: a convolution that is called as before, and two places for a change.
+    """The base of the wrappers: called as the convolution itself, with two methods to override.
 
     Args:
         conv: any convolution whose first argument is the features
@@ -53,7 +53,7 @@ class ChangedConv(torch.nn.Module):
         return out
 
     def reset_parameters(self) -> None:
-        """Bring all weights back to their first values."""
+        """Reset the parameters of the convolution, and of the added step if it has any."""
         parts: Any = self.children()
         for part in parts:
             if hasattr(part, "reset_parameters"):
@@ -142,7 +142,7 @@ def change_convolutions(
     Args:
         model: any model
         data: the data it is made for, or none
-        make: the changed convolution, from a convolution and the width of its output
+        make: returns the changed convolution, given a convolution and the width of its output
         hidden: leave the output layer as it is
     """
     found = find_hidden(model, data) if hidden else _find(model, None)

@@ -41,7 +41,7 @@ class EdgeDropout:
 
     def __call__(self, model: torch.nn.Module, args: Any, kwargs: Any) -> Any:
         """The arguments of the model, with fewer edges."""
-        from torch_geometric.utils import dropout_edge  # takes a second
+        from torch_geometric.utils import dropout_edge  # the import takes a second
 
         if not model.training:
             return None
@@ -139,7 +139,7 @@ DROPS = (
         "drops",
         "Fang et al., 2023",
         "https://arxiv.org/abs/2204.10037",
-        "Each message loses entries of its own, which keeps messages diverse.",
+        "Each message loses different entries, which keeps messages diverse.",
         "GCN(..., message_dropout=0.5)",
         {},
         Number("message_dropout", (0.5, 0.2)),

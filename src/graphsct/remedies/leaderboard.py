@@ -40,10 +40,10 @@ __all__ = ["Inspect", "compare_remedies", "cost_of", "fits"]
 
 _LOG = logging.getLogger(__name__)
 
-#: The most seconds for the cost of a remedy, and the most epochs with and without it.
+#: Limits for measuring the cost of a remedy: seconds, and epochs with it and without it.
 _COST_SECONDS, _COST_EPOCHS = 2.0, 20
 
-#: ``inspect(model, data)`` looks into a trained model, as :func:`graphsct.diagnose` does.
+#: ``inspect(model, data)`` returns a diagnosis of a trained model, as :func:`graphsct.diagnose`.
 Inspect = Callable[[torch.nn.Module, Any], "Diagnosis"]
 
 
@@ -95,9 +95,9 @@ def compare_remedies(
         seeds: number of seeds; on data with several splits, seed ``i`` uses split ``i`` modulo
             their number
         epochs: the most epochs of a run
-        inspect: looks into the model of the first seed, such as :func:`graphsct.diagnose`; without
+        inspect: diagnoses the model of the first seed, such as :func:`graphsct.diagnose`; without
             it no layer is measured
-        say: told about each cell; logs it by default
+        say: called with a line about each cell; logs the line by default
 
     Raises:
         KeyboardInterrupt: after Ctrl-C
@@ -127,7 +127,7 @@ def compare_remedies(
 
 @contextmanager
 def _alone(folder: Path, key: BoardKey, wait: bool) -> Iterator[None]:
-    """Keep other processes away from a cell, and sweep what killed ones left of it."""
+    """Lock a cell against other processes, and delete temporary files of killed ones."""
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f".{key.name}.lock", timeout=-1 if wait else 0):
         sweep(folder, [f"{key.name}.json"])
@@ -149,7 +149,7 @@ def _run(training: _Training, folder: Path, say: Callable[[str], object]) -> Boa
 
 
 def _read(folder: Path, key: BoardKey, seeds: int, epochs: int) -> BoardCell | None:
-    """The finished cell in a folder, if there is one, or an error if its limits were others."""
+    """The finished cell in a folder, if there is one; an error if it has other limits."""
     path = folder / f"{key.name}.json"
     if not path.exists():
         return None
@@ -258,7 +258,7 @@ def cost_of(data: Any, remedy: Remedy, key: BoardKey, setting: BudgetSetting) ->
 
     Args:
         data: as for :func:`~graphsct.fit`
-        remedy: the remedy, which costs nothing if it is ``none``
+        remedy: the remedy; the cost of ``none`` is ``None``
         key: its cell
         setting: the setting of both models
     """

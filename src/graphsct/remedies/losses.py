@@ -44,8 +44,8 @@ LOSSES = (
         "losses",
         "cf. Zhou et al., 2021",
         "https://arxiv.org/abs/2107.02392",
-        "Features of the last layer that are penalised for less energy than the first layer's do "
-        "not become smooth.",
+        "A penalty on a last layer with less energy than the first keeps features from becoming "
+        "smooth.",
         "GCN(..., dirichlet_loss=0.1)",
         {},
         Number("dirichlet_loss", _WEIGHTS),
@@ -57,8 +57,8 @@ LOSSES = (
         "losses",
         "cf. Roth and Liebig, 2023",
         "https://arxiv.org/abs/2308.16800",
-        "Features of the last layer that are penalised for a lower effective rank than the first "
-        "layer's do not become multiples of one vector.",
+        "A penalty on a last layer with a lower effective rank than the first keeps features from "
+        "becoming multiples of one vector.",
         "GCN(..., rank_loss=0.1)",
         {},
         Number("rank_loss", _WEIGHTS),

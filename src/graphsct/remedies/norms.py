@@ -18,7 +18,7 @@ __all__ = ["NORMALIZATIONS"]
 def _normalize(
     model: torch.nn.Module, data: Any, value: Any, *, norm: str, number: str | None, **options: Any
 ) -> None:
-    """Give a norm to every layer, in the place of any that it has."""
+    """Give every layer a norm, which replaces any that it has."""
     if number is not None:
         options[number] = value
     if isinstance(model, Model):
@@ -101,7 +101,7 @@ NORMALIZATIONS = (
         "mean subtraction",
         "Yang et al., 2020",
         "https://arxiv.org/abs/2003.13663",
-        "Without their mean, features approach the second eigenvector, which tells clusters apart.",
+        "Without their mean, features approach the second eigenvector, which separates clusters.",
         "MeanSubtractionNorm",
     ),
     _norm(
@@ -109,7 +109,7 @@ NORMALIZATIONS = (
         "GraphNorm",
         "Cai et al., 2021",
         "https://arxiv.org/abs/2009.03294",
-        "Batch norm with a learnable share of the mean does not lose what the mean tells.",
+        "Batch norm that subtracts a learnable share of the mean keeps the information in it.",
         "GraphNorm",
     ),
     _norm(
@@ -127,7 +127,7 @@ NORMALIZATIONS = (
         "NodeNorm",
         "Zhou et al., 2021",
         "https://arxiv.org/abs/2006.07107",
-        "Deep networks fail by the growing variance of each node's features, which is scaled away.",
+        "Deep networks fail as the variance of each node's features grows, so it is scaled down.",
         "NodeNorm",
         Number("norm_options.power", (2.0, 1.0)),
     ),

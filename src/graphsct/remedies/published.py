@@ -25,8 +25,8 @@ class PublishedTable(Record, strict=True, error=ExperimentError):
     """Test accuracies by depth that somebody published, for the public splits.
 
     Args:
-        title: name of the model there
-        remedy: name of the remedy that it is here
+        title: name of the model in the source
+        remedy: name of our remedy for the same model
         source: where it was published
         link: its address
         reproduced: whether others could reproduce it, ``yes``, ``no`` or ``not known``
@@ -49,9 +49,9 @@ class PublishedScores:
 
     Args:
         data: name of the data
-        table: the table that they are from
-        scores: the published ones by depth
-        cells: ours by depth, those that were run
+        table: the table with the scores
+        scores: the published scores by depth
+        cells: our cells by depth, if they were run
     """
 
     data: str

@@ -29,9 +29,9 @@ FAMILIES = {
 #: ``change(model, data, value)`` changes a model in place; the value is that of the number.
 Change = Callable[[torch.nn.Module, Any, Any], None]
 
-#: Our models that the catalogue speaks of.
+#: Our models that remedies are meant for, unless they name others.
 _OURS = ("gcn", "gcnii", "egnn")
-#: Settings that mean the same in every model. How weights start is each model's own.
+#: Settings that mean the same in every model. ``init`` does not: each model has its own start.
 _SHARED = ("depth", "hidden", "dropout", "conv_dropout", "activation", "negative_slope")
 _OF_TRAINING = {each.name for each in fields(TrainConfig)}
 _OF_MODEL = {each.name for each in fields(ModelConfig)} - {"options"}
@@ -39,10 +39,10 @@ _OF_MODEL = {each.name for each in fields(ModelConfig)} - {"options"}
 
 @dataclass(frozen=True)
 class Number:
-    """The one number of a remedy of which the budget tries two values.
+    """The one number of a remedy; the budget tries two values of it.
 
     Args:
-        setting: the setting that it is, ``name`` or ``name.key`` for a setting with options
+        setting: the setting that it sets: ``name``, or ``name.key`` for a setting with options
         choices: two values to try, the usual one first
     """
 
@@ -141,7 +141,7 @@ class Remedy:
         return _with_settings(model, rest), replace(train, **own)
 
     def wanted(self, model: ModelConfig, value: Any) -> dict[str, Any]:
-        """The settings to change, with that of the number.
+        """The settings to change, including that of the number.
 
         Args:
             model: settings of the model
@@ -213,7 +213,7 @@ class Remedy:
 
 
 def _with_settings(model: ModelConfig, wanted: Mapping[str, Any]) -> ModelConfig:
-    """The model with other settings; another model keeps those that it takes as well."""
+    """A model with other settings; if the model changes, it keeps the shared ones that it takes."""
     own = {name: to for name, to in wanted.items() if name in _OF_MODEL}
     options = {name: to for name, to in wanted.items() if name not in _OF_MODEL}
     kept = model.to_dict()

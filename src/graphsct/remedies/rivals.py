@@ -34,7 +34,7 @@ class Contest:
 
 
 def contests(cells: Sequence[BoardCell], rival: str) -> list[Contest]:
-    """Every remedy against one of them, with the same data, model and depth, where both have as
+    """Compare every remedy with a rival on the same data, model and depth, where both have equally
     many runs.
 
     Args:

@@ -1,4 +1,4 @@
-"""The tables of a leaderboard: the best remedy of each depth, all scores, and what they cost."""
+"""The tables of a leaderboard: the best remedy at each depth, all scores, and all costs."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class BestRow:
         data: name of the data
         model: name of the model
         depth: number of layers
-        best: its name
-        score: its test score
+        best: name of the best remedy
+        score: test score of the best
         second: name of the second best, ``None`` if it is the only one
         second_score: test score of the second
-        difference: best minus second, of runs with the same seed
-        p: of the difference, adjusted for the number of rows
+        difference: best minus second, in runs with the same seed
+        p: p value of the difference, adjusted for the number of rows
         not_run: names of remedies without a result
     """
 

@@ -100,8 +100,8 @@ STARTS = (
         "starts",
         "Oono and Suzuki, 2020",
         "https://arxiv.org/abs/1905.10947",
-        "Features approach the eigenspace faster the smaller the singular values of the weights, "
-        "which decay shrinks.",
+        "The smaller the singular values of the weights, the faster features approach the "
+        "eigenspace, and weight decay shrinks these values.",
         "TrainConfig(conv_weight_decay=0.0)",
         {"conv_weight_decay": 0.0},
         reason=_OF_TRAINING,

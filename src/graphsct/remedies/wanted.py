@@ -1,8 +1,8 @@
 """Which smoothness is best? The stored experiment with the layer of the wanted smoothness.
 
-``benchmarks/smoothness.py`` trains networks whose layers have the wanted smoothness t exactly, all
-of them or the last one alone, networks that learn t, and the plain network with the same settings
-and first weights.
+``benchmarks/smoothness.py`` trains networks in which all layers, or only the last, have exactly the
+wanted smoothness t, networks that learn t, and the plain network with the same settings and first
+weights.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["RUNS", "Panel", "ScoredRuns", "read_panels", "suggestion", "verdicts
 RUNS = "runs.csv"
 #: The largest difference of homophily at which one graph says something about another.
 _NEAR = 0.15
-#: The fewest seeds that a verdict rests on.
+#: The minimum number of seeds for a verdict.
 _SEEDS = 3
 _UNCLEAR = "no difference shown"
 
@@ -65,10 +65,10 @@ class Panel:
 
     Args:
         data: name of the data set
-        homophily: of its graph
+        homophily: homophily of its graph
         depth: number of layers
         networks: runs by the layers that have the wanted smoothness (``none``, ``all``, ``last`` or
-            ``learned``), and by it
+            ``learned``), and by its value
     """
 
     data: str
@@ -108,7 +108,7 @@ def verdicts(panels: Sequence[Panel]) -> list[str]:
 
 
 def _gain(panel: Panel) -> Difference | None:
-    """The gain of the best, if a test can say something of it: equal differences prove nothing."""
+    """The gain of the best, if it can be tested: equal differences or few seeds prove nothing."""
     gain = panel.best()[1].gain(panel.plain)
     tested = gain is not None and gain.t is not None and len(panel.plain.test) >= _SEEDS
     return gain if tested else None
@@ -162,10 +162,10 @@ def _scored(rows: Iterable[Any]) -> ScoredRuns:
 
 
 def suggestion(homophily: float | None, depth: int) -> str | None:
-    """What the experiment says of the wanted smoothness for a graph, with the evidence.
+    """The advice of the experiment on the wanted smoothness for a graph, with the evidence.
 
     Args:
-        homophily: of the graph, ``None`` if it is not known
+        homophily: homophily of the graph, ``None`` if it is not known
         depth: number of layers of the model
 
     Returns:

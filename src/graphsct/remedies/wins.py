@@ -1,11 +1,11 @@
 """Is there a control that wins? Controls against none in deep networks, at equal budget.
 
 The rules, fixed before the deep cells were run: a control wins if it is better than no control in
-two thirds of the deep cells: all data sets and models below, 16, 32 and 64 layers. Better in a cell
-means a larger mean of the test scores and p below 0.01, by a paired t-test of runs with the same
-seed, adjusted by Holm's method for all deep cells of all controls together. A cell that was not
-run, or that diverged, is no gain; while those that were not run can still decide, the question is
-open.
+two thirds of the deep cells, which are all data sets and models below with 16, 32 and 64 layers.
+Better in a cell means a larger mean of the test scores and p below 0.01, by a paired t-test of runs
+with the same seed, adjusted by Holm's method for all deep cells of all controls together. A cell
+that was not run or that diverged counts as no gain. The question is open while cells that were not
+run can still decide it.
 
 There are two such experiments. *Tuned*: the 8 settings of :mod:`graphsct.remedies.budget`, of which
 validation chooses one. *Untuned*: the first of these settings, without any choice.
@@ -55,7 +55,7 @@ DATA = (
 MODELS = ("gcn", "gcnii")
 DEPTHS = (16, 32, 64)
 CONTROLS = ("normalized", "target", "sct_pooled", "sct_gated", "bias", "batch_norm")
-#: Errors of the first kind that are allowed.
+#: The significance level, the allowed rate of errors of the first kind.
 LEVEL = 0.01
 
 #: The stored runs of the untuned experiment, in the folder of the leaderboard.
@@ -124,7 +124,7 @@ def planned(control: str) -> list[BoardKey]:
 
 
 def win_counts(cells: Sequence[BoardCell]) -> list[ControlWins]:
-    """Every control against none, in the deep cells among these.
+    """Compare every control with none, in the deep cells among these.
 
     Args:
         cells: cells of a leaderboard, or those of :func:`read_untuned`
@@ -229,7 +229,7 @@ def _scored(row: dict[str, str]) -> ScoredRun | None:
 def _untuned_cells(
     runs: dict[BoardKey, dict[int, tuple[str, ScoredRun | None]]],
 ) -> Iterator[BoardCell]:
-    """A cell for each network; its seeds are those that the network without control has as well."""
+    """A cell for each network, with the seeds that the network without control has as well."""
     for key, own in runs.items():
         base = runs.get(key._replace(remedy="none"), {})
         seeds = sorted(own.keys() & base.keys())

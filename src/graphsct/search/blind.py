@@ -30,9 +30,9 @@ __all__ = ["BlindData", "BlindGraphs"]
 class BlindData:
     """The part of some data that a search may see: one view without test nodes for each split.
 
-    There is no test mask in it, and every label outside the training and validation nodes of a view
-    is -1. Models can be built from it as from the data, by functions that look at the features and
-    the edges alone.
+    There is no test mask in it, and every target outside the training and validation nodes of a
+    view is -1, or NaN in regression. A function that builds a model from the features and the edges
+    of the data can build it from this as well.
 
     Args:
         views: one for each split

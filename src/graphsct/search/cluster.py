@@ -62,7 +62,7 @@ def run_cluster(
         while going and not stop():
             ended, going = ray.wait(going, timeout=0.5)
             show()
-            ray.get(ended)  # raises what ended them
+            ray.get(ended)  # raises the error that ended a worker
         for task in going:
             ray.cancel(task)
         if going:
@@ -78,8 +78,8 @@ def run_cluster(
 
 
 def _away() -> AbstractContextManager[None]:
-    """Ray lets its workers look for modules in the current folder, even if this process does not:
-    then another folder, which has none, has to be the current one.
+    """A context in which to start Ray, whose workers look for modules in the current folder. If
+    this process does not, the current folder becomes another one, without modules.
     """
     looks_here = not {"", str(Path.cwd())}.isdisjoint(sys.path)
     return nullcontext() if looks_here else chdir(sys.prefix)

@@ -22,8 +22,8 @@ __all__ = ["Database", "without_secrets"]
 class Database:
     """The database; as a context, it also marks this process as present in it.
 
-    Both locks are advisory locks of PostgreSQL, which end with the connection that holds them, and
-    so with the process, however it ends.
+    The mark and :attr:`lock` are advisory locks of PostgreSQL. They end with the connection that
+    holds them, and so with the process, however it ends.
 
     Args:
         url: ``postgresql://user@host/database``
@@ -55,7 +55,7 @@ class Database:
     @property
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Held while several entries belong together."""
+        """A context that holds the lock, for several entries that belong together."""
         self._ask("pg_advisory_lock", "")
         try:
             yield
@@ -92,7 +92,7 @@ class Database:
 
 
 def without_secrets(url: URL) -> str:
-    """The address for people: a password is hidden, and of the parameters only the host is shown.
+    """The address with its password hidden, and of its parameters only the host and the port.
 
     Example:
         >>> without_secrets(make_url("postgresql://me:secret@/mine?host=here&password=secret"))
@@ -106,9 +106,9 @@ def _check_url(url: str) -> URL:
     require("psycopg", "postgres")
     try:
         found = make_url(url)
-    except (ArgumentError, ValueError):  # such as a port that is a word, or a password
+    except (ArgumentError, ValueError):  # for instance a word or a password in place of the port
         found = None
-    # Without the address: what stands at the wrong place of it may be a password.
+    # The message does not show the address: a part at the wrong place may be a password.
     if found is None or found.get_backend_name() != "postgresql" or "@" in (found.host or ""):
         raise TrainingError(
             "the database is not a PostgreSQL address such as postgresql://user@host/name, with "

@@ -1,4 +1,4 @@
-"""The end of a search, by a clock that nobody sets back."""
+"""The end of a search, by a clock that never goes back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Deadline"]
 class Deadline:
     """A moment some seconds from now.
 
-    Another machine has another clock, so a pickled deadline is the time that is left.
+    Machines have different clocks, so pickling a deadline keeps the time that is left.
 
     Example:
         >>> Deadline(0.0).passed, Deadline(60.0).passed
@@ -23,7 +23,7 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether it is that late."""
+        """Whether the moment has passed."""
         return time.monotonic() >= self._end
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -53,7 +53,7 @@ class Trials:
         return {name: [row.get(name) for row in rows] for name in names}
 
     def scores(self, state: str, having: str | None = None) -> tuple[list[TrialRow], Any]:
-        """Return the trials with a state, and a setting if it is given, and their scores."""
+        """Return the trials with a state, and with a setting if one is given, and their scores."""
         rows = [row for row in self.rows if row.state == state]
         rows = [row for row in rows if having is None or having in row.chosen]
         return rows, self._scaled(rows, self.by.select)

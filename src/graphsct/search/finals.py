@@ -33,7 +33,7 @@ def hold_finals(
     ends. A resumed study has at least as many finalists as before, or later trials could never win.
 
     Args:
-        plan: has the number of finalists
+        plan: the plan of the search, with the number of finalists
         study: the study that the plan opened
         data: data without test nodes
         stop: called after every epoch; an interrupted finalist is trained again by the next process

@@ -52,14 +52,14 @@ class Journal:
         (self._workers / self.worker).unlink(missing_ok=True)
 
     def _sweep(self) -> None:
-        """Delete what killed processes left; results only while no other process writes them."""
+        """Delete marks of killed processes, and unfinished files if no other process is present."""
         names = [path.name for path in self._workers.iterdir()]
         present = [name for name in names if not self.is_gone(name)]
         if present == [self.worker]:
             sweep(self.folder, _RESULTS)
 
     def _check(self) -> None:
-        """Raise an error for a folder with other files."""
+        """Raise an error if the folder has files but no journal."""
         names = {path.name for path in self.folder.glob("[!.]*")}
         if names and JOURNAL not in names:
             raise TrainingError(

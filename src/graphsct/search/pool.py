@@ -19,7 +19,7 @@ from graphsct.search.worker import Plan, work
 
 __all__ = ["run_pool"]
 
-# The number of processes that may end by accident and are replaced.
+# How many processes may end unexpectedly and be replaced before the search fails.
 _ACCIDENTS = 3
 
 
@@ -77,7 +77,7 @@ def run_pool(
 
 
 def _last_words(listen: Connection) -> GraphsctError | None:
-    """The error of ours that ended a process; one that was killed has said nothing."""
+    """The error of ours that ended a process, ``None`` if it was killed."""
     with suppress(EOFError):
         if listen.poll():
             error: GraphsctError = listen.recv()
@@ -86,7 +86,7 @@ def _last_words(listen: Connection) -> GraphsctError | None:
 
 
 def _context() -> Any:
-    """Children of a server that has imported everything, if the system has one: they start fast."""
+    """Processes start fast from a server that has imported everything, where there is one."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -107,7 +107,7 @@ def _work(plan: Plan, content: bytes, threads: int, asked: Any, said: Connection
         # A model of a user may print, and standard output belongs to the command.
         with redirect_stdout(sys.stderr), plan.open(data) as study:
             work(plan, study, data, stop)
-    except GraphsctError as error:  # the parent tells it, once for all workers
+    except GraphsctError as error:  # the parent raises it, once for all workers
         with suppress(OSError):
             said.send(error)
         sys.exit(1)

@@ -31,7 +31,7 @@ class SearchProgress:
     def __init__(self, trials: int, title: str, *, shown: bool = True) -> None:
         self.trials, self.title, self.shown = trials, title, shown
         self._bar: Any = None
-        self._first: int | None = None  # trials that were there already
+        self._first: int | None = None  # number of trials at the start
         self._started = self._logged = time.perf_counter()
 
     def __enter__(self) -> Self:

@@ -17,7 +17,7 @@ from graphsct.training.config import OF_ACTIVATION, ModelConfig, TrainConfig
 
 __all__ = ["VERSION", "chosen_in", "configs", "few_shapes", "first_choices", "in_effect", "space"]
 
-#: Raised when the space gets new choices: the first one had what :data:`ADDED` does not name.
+#: Raised when the space gets new choices; :mod:`graphsct.paper.reach` lists those of version 2.
 VERSION = 2
 
 # The paper's grid, and what the authors of GCN, GCNII and EGNN use.

@@ -31,7 +31,7 @@ __all__ = ["Study", "Taken"]
 _TRIES = 3
 # The prefix of the outcomes of the finals, before the number of the trial.
 _FINAL = "final "
-# How often another trial is drawn instead of a repeated one.
+# How often a trial is drawn again if its settings were tried before.
 _REPEATS = 20
 
 
@@ -103,7 +103,7 @@ class Study:
         return self._study.get_trials(deepcopy=False)
 
     def begun(self) -> list[FrozenTrial]:
-        """Running and finished trials, without those that were restarted or are repeated."""
+        """Running and finished trials, without those that were restarted or repeat another."""
         trials = self.trials()
         gone = {trial.user_attrs.get("again") for trial in trials}
         gone |= {trial.number for trial in trials if trial.user_attrs.get("repeats")}
@@ -156,7 +156,7 @@ class Study:
         )
 
     def chosen(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of a trial, without the rounding of steps."""
+        """The settings of a trial, with exact choices instead of rounded steps."""
         return {
             name: min(these, key=lambda value: abs(value - params[name]))
             if isinstance(these[0], float)

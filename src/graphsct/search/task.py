@@ -100,8 +100,8 @@ class Found(Record, way_out="; take a search's best.json"):
         seeds_per_trial: runs of each trial; with several splits, run i uses split i modulo their
             number
         seconds: duration of training, of all trials and the finals
-        finalists: number of the best trials that had five times as many runs before the best of
-            them was chosen; the score is then of these runs
+        finalists: how many of the best trials had five times as many runs before the best of them
+            was chosen; the score is then the mean over these runs
         interrupted: whether Ctrl-C ended the search
     """
 

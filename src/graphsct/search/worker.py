@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "work"]
 
-# Runs of one shape at once: more gain little, and are chosen without knowing what the others gave.
+# Runs of one shape at once: more gain little, and are chosen without the results of the others.
 _TOGETHER = 8
 
 
@@ -47,10 +47,10 @@ class Plan:
         until: start no trial after this moment
         folder: folder of the study; in memory if none
         first: choices of the first trials, before those that are known to be good
-        database: address of the study, which then has the name of the folder; in the folder if none
+        database: address of a database that keeps the study, under the name of the folder
         finalists: number of the best trials that get more runs before one of them is chosen
         source: where the model is defined, for other processes
-        device: name of the device of each process, found there; that of the data if none
+        device: name of the device, which each process looks up; defaults to that of the data
     """
 
     task: Task

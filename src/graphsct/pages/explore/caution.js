@@ -1,7 +1,7 @@
 // The caution about s: a constant moves it, and changes nothing for a classifier.
 
-// The output plus a constant on a line, where the output itself is a shadow, and a threshold in the
-// middle of the widest gap that moves along.
+// Draws the output plus a constant on a line, the output itself as a shadow, and a threshold in the
+// middle of the widest gap, which moves along.
 function drawLine(svg, h, constant) {
   const [low, high] = [Math.min(0, ...h), Math.max(0.5, ...h) + 5];
   const across = scale([low, high], [20, svg.clientWidth - 20]);
@@ -27,7 +27,7 @@ function drawLine(svg, h, constant) {
   return threshold !== undefined;
 }
 
-// The level at which each bead finds room, if beads are so wide.
+// The level of each bead, such that beads of a given width do not overlap.
 function stack(places, wide) {
   const levels = new Array(places.length);
   const ends = []; // by level

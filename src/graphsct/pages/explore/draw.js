@@ -8,7 +8,7 @@ function shape(tag, attributes, text) {
 }
 
 // Give a picture its height and its shapes; its units are pixels, so that letters keep their size.
-// Handles in front of these stay, because they must keep the focus.
+// Handles in front of the shapes are not replaced, because they must keep the focus.
 function fill(svg, height, shapes) {
   svg.setAttribute("viewBox", `0 0 ${svg.clientWidth} ${height}`);
   svg.setAttribute("height", height);
@@ -48,7 +48,7 @@ const brief = (value) => show(value).replace(/\.?0+$/, "");
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-// Replace the items of a list, those that stay the same untouched.
+// Replace the items of a list, but leave items whose text stays the same untouched.
 function say(list, sentences) {
   while (list.children.length > sentences.length) list.lastChild.remove();
   sentences.forEach((sentence, i) => {

@@ -6,7 +6,7 @@ const STEMS_HEIGHT = 230;
 
 const sign = (value) => (value < 0 ? "negative" : value > 0 ? "positive" : "nought");
 
-// A graph around a point, so many pixels a unit.
+// A graph around a point; `across` and `down` are pixels per unit.
 function net(graph, [x, y], across, down) {
   const places = graph.places.map(([right, below]) => [x + across * right, y + down * below]);
   const edges = graph.edges.map(([i, j]) => line("edge", places[i], places[j]));

@@ -42,12 +42,12 @@ function normalizedSmoothness(graph, x) {
   return length === 0 ? 1 : Math.min(1, norm(pool(graph, x)) / length);
 }
 
-// Of one component alone.
+// The normalized smoothness of one component alone.
 function componentSmoothness(graph, x, k) {
   return normalizedSmoothness(graph, x.map((value, i) => (graph.component[i] === k ? value : 0)));
 }
 
-// ReLU if the slope is 0, nothing at all if it is 1.
+// ReLU if the slope is 0, the identity if it is 1.
 const activate = (x, slope) => x.map((value) => (value > 0 ? value : slope * value + 0)); // no -0
 
 const shift = (graph, z, alpha) => minus(z, unpool(graph, alpha));
@@ -65,7 +65,7 @@ function sphere(graph, z, slope) {
   return { center, radius, residual: Math.abs(norm(minus(output, center)) - radius) };
 }
 
-// One component in the units of the proofs: x = D^-1/2 z, of which a shift takes alpha / c.
+// One component in the units of the proofs: x = D^-1/2 z, from which a shift subtracts alpha / c.
 function standardize(graph, z, k) {
   const rounding = 4 * Number.EPSILON;
   const nodes = members(graph, k);
@@ -93,8 +93,8 @@ function smoothnessRange(graph, z, slope, k) {
   };
 }
 
-// The shift of component k that gives its output the wanted smoothness, or the nearest to it that a
-// shift up to the limit can: <h, e> / |h| falls with the shift, and is gone where the output is zero.
+// The shift of component k that gives its output the wanted smoothness, or the nearest in reach of
+// shifts up to the limit. Bisection, since <h, e> / |h| falls with the shift; -1 for a zero output.
 function solveAlpha(graph, z, slope, k, wanted, limit) {
   const signed = (a) => {
     const alpha = new Array(numComponents(graph)).fill(0).with(k, a);

@@ -59,7 +59,7 @@ const fillings = {
 const largest = () => LIMIT + Math.max(...unpool(state.graph, state.alpha).map(Math.abs));
 const zScales = () => stemScales(find("z-stems"), state.graph, largest());
 
-// A window may be too narrow for a picture for a while; the observer draws when it is not.
+// A window may be too narrow for a picture; the observer draws once it is wide enough.
 const unseen = () => find("curve").clientWidth < 100;
 
 function draw() {

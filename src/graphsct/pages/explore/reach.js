@@ -4,7 +4,8 @@ const CURVE_HEIGHT = 320;
 
 const curveSpan = (svg) => [38, svg.clientWidth - 12];
 
-// Smoothness of the component, of the whole and of the input, from when on the component is zero.
+// By the shift: smoothness of the component, of the whole graph and of the input; and from which
+// shift on the component is zero.
 function sampleCurve({ graph, z, alpha, component: k, slope }, limit) {
   const at = (a) => {
     const y = shift(graph, z, alpha.with(k, a));
@@ -62,7 +63,7 @@ function curveFrame(limit, across, up, { lower }) {
   ];
 }
 
-// Whether the output is not zero in another component; if it is, the whole is this one.
+// Whether the output is non-zero in another component; if not, both curves are the same.
 function othersLive({ graph, z, alpha, component, slope }) {
   const h = activate(shift(graph, z, alpha), slope);
   return h.some((value, i) => value !== 0 && graph.component[i] !== component);

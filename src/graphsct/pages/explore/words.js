@@ -75,7 +75,7 @@ function trajectorySentences({ layers, eigenvector: e }, alpha, paths) {
   const dead = paths.filter(isDead).length;
   const sentences = [
     alpha === 0 ? "This is a plain GCN." : push,
-    `${dead} of ${paths.length} are dead after ${layers} layers. A larger α never adds to them.`,
+    `${dead} of ${paths.length} are dead after ${layers} layers. A larger α never kills more.`,
   ];
   const ends = paths.filter((points) => !isDead(points)).map((points) => points.at(-1));
   if (ends.length) {

@@ -57,7 +57,7 @@ FIGURES = {
         "The features of two nodes, one each, through ten layers, in three panels. With a negative "
         "shift many trajectories end at zero. Without a shift they reach the eigenspace near their "
         "start. With a positive shift they run along the eigenspace.",
-        lambda seed: figure2.trajectories(),  # its starts are a grid
+        lambda seed: figure2.trajectories(),  # nothing is random: the starts form a grid
         figure2.draw,
     ),
     3: Figure(
@@ -79,10 +79,10 @@ FIGURES = {
     ),
     5: Figure(
         "test score against the wanted smoothness (ours, not in the paper)",
-        "GCN with 64 channels whose layers have the smoothness of the axis exactly: all of them, "
-        "with 95 % confidence intervals, or the last one alone. Diamonds are plain networks and "
-        "stars those that learn their smoothness, at the mean smoothness that they end with.",
-        lambda seed: figure5.wanted_smoothness(),  # its runs are stored
+        "GCN with 64 channels in which all layers, or only the last, have exactly the smoothness "
+        "on the axis. Bands and bars are 95 % confidence intervals. Diamonds are plain networks, "
+        "stars learn their smoothness; both stand at their mean smoothness after training.",
+        lambda seed: figure5.wanted_smoothness(),  # nothing is random: the runs are stored
         figure5.draw,
     ),
 }

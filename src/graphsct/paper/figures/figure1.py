@@ -30,7 +30,7 @@ __all__ = ["NEGATIVE_SLOPE", "ShiftCurves", "draw", "shift_curves"]
 
 Array = npt.NDArray[np.float64]
 
-NEGATIVE_SLOPE = 0.2  # with 0.1 panel a hardly tells it from ReLU
+NEGATIVE_SLOPE = 0.2  # with 0.1, leaky ReLU would look like ReLU in panel a
 _LIMIT = 1.5
 
 
@@ -50,8 +50,8 @@ class ShiftCurves:
     Args:
         alpha: the shifts in increasing order; shape: ``(k,)``
         scale: c
-        distance: distances to the eigenspace; the input's bounds both outputs from above, and
-            times the negative slope bounds that of leaky ReLU from below
+        distance: distances to the eigenspace; that of the input is an upper bound for both outputs
+            and, times the negative slope, a lower bound for leaky ReLU
         smoothness: normalized smoothness
         relu_minimum: the smallest normalized smoothness that ReLU reaches, by Proposition 4.3
         relu_dies: the smallest shift with a zero output of ReLU, :math:`c \max \mathbf x`

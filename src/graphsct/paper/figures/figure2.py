@@ -76,7 +76,7 @@ class Trajectories:
 
 def trajectories() -> Trajectories:
     """Twenty starts, evenly over the square [-1, 1] x [-1, 1], through ten layers."""
-    e = np.linalg.eigh(OPERATOR)[1][:, -1]  # eigenvalue 1, in the paper's three digits 1.0002
+    e = np.linalg.eigh(OPERATOR)[1][:, -1]  # of eigenvalue 1; 1.0002 with the paper's three digits
     e = e * np.sign(e.sum())
     grid = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 4), indexing="ij")
     alpha = np.array(ALPHAS)

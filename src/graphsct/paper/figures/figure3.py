@@ -1,8 +1,8 @@
 """Figure 3: the smoothness of every feature dimension in every layer of trained deep networks.
 
 A dimension that is zero at every node is smooth by definition only. The paper's figure does not
-tell such dead dimensions from truly smooth ones. Here they are hatched, and a line beside each map
-shows the size of the features.
+distinguish such dead dimensions from truly smooth ones. Here they are hatched, and a line beside
+each map shows the size of the features.
 """
 
 from __future__ import annotations

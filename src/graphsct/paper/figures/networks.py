@@ -24,7 +24,7 @@ DEPTH, WIDTH = 32, 16
 
 @dataclass(frozen=True)
 class Setting:
-    """The start of convolutions, by name or their authors' choice, and their weight decay."""
+    """How convolutions start, ``None`` for the start of their authors, and their weight decay."""
 
     title: str
     init: str | None = None
@@ -51,7 +51,7 @@ class Network:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The columns that tell it from others in the data of a figure."""
+        """The columns that identify the network in the data of a figure."""
         start, decay = self.setting.init or "own", self.setting.decay
         return {"model": self.name, "start": start, "conv_weight_decay": decay}
 

@@ -29,7 +29,7 @@ def write_report(
         out: the HTML page
         cells: folder of our cells; by default the stored results
         figures: folder of ``graphsct figure``; missing figures are drawn
-        markdown: the same as Markdown, with its images in a folder ``images`` beside it
+        markdown: summary and figures as Markdown, with the images in a folder ``images`` beside it
         root: folder with the raw files of data sets, which the table of statistics counts
 
     Returns:

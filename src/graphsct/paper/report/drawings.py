@@ -16,7 +16,7 @@ from graphsct.paper.figures import FIGURES, write_figure
 
 __all__ = ["Drawing", "digest_gradients", "digest_smoothness", "find_drawings"]
 
-#: The layer from which the paper finds a deep GCN smooth, and the smoothness that counts here.
+#: The layer from which the paper finds a deep GCN smooth, and the least median we call smooth.
 _FROM_LAYER = 14
 _SMOOTH = 0.95
 #: The gradient of layer 1 has vanished below this share of the last layer's.
@@ -31,8 +31,8 @@ class Drawing:
         number: its number in the paper
         title: its subject
         caption: description of the drawing
-        svg: the drawing, if there is one
-        png: the same drawing, or the only one
+        svg: file of the drawing as SVG, if there is one
+        png: file of the drawing as PNG, if there is one
         digest: a table that summarizes its data
         why: the reason for a missing drawing
     """

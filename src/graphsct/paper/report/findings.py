@@ -39,7 +39,7 @@ class ReportFinding:
         question: in a few words
         answer: in a few words
         text: the evidence
-        counts: how many cells got which verdict, if that is the answer
+        counts: number of cells with each verdict, if the answer is about verdicts
     """
 
     question: str
@@ -157,7 +157,7 @@ def exact(sizes: Table[SizeRow]) -> int:
 
 
 def missing(tables: Mapping[str, Table[Any]]) -> dict[str, int]:
-    """Count the cells that we did not run by the reason; each cell counts once."""
+    """Count the cells that we did not run, by reason; each cell counts once."""
     rows = [row for table in tables.values() for row in table.rows if hasattr(row, "cell")]
     cells = {row.cell: row.missing for row in rows if getattr(row, "missing", None)}
     return dict(Counter(cells.values()).most_common())

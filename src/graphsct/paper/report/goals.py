@@ -1,4 +1,4 @@
-"""What the reproduction set out to reach: how much of it was, and a sentence on each shortfall."""
+"""The goals of the reproduction: how many cells reach them, and a sentence on each shortfall."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from graphsct.paper.tables.rows import AccuracyRow
 
 __all__ = ["Goal", "Shortfall", "goals"]
 
-#: Points that our mean without SCT may be from a published one.
+#: Points by which our mean without SCT may differ from a published one.
 _ANCHOR = 0.4
-#: Points that our mean with SCT may be below the paper's number.
+#: Points by which our mean with SCT may be below the paper's number.
 _NEAR = 0.5
-#: Cells with SCT that are to reach the paper; 42 had been run when the goal was set.
+#: Number of cells with SCT that should reach the paper; 42 had been run when the goal was set.
 _MOST = 34
 _SEARCHED = ("cora", "citeseer", "pubmed", "physics")
-#: The accuracy that the best model with SCT is to have as a mean of ten runs.
+#: The mean accuracy over ten runs that the best model with SCT should have.
 _BEST = {"cora": 85.5, "citeseer": 73.2, "pubmed": 80.0}
 
 
@@ -41,11 +41,11 @@ class Goal:
     Args:
         name: in two or three words
         what: in a sentence
-        wanted: how many cells are to reach it
-        reached: how many do
-        cells: of how many that were run
-        missing: how many were not run
-        short: those that do not
+        wanted: number of cells that should reach it
+        reached: number of cells that reach it
+        cells: number of cells that were run
+        missing: number of cells that were not run
+        short: cells that were run and do not reach it
     """
 
     name: str
@@ -93,20 +93,20 @@ def goals(tables: Mapping[str, Table[Any]]) -> Table[Goal]:
         _best(depth),
     )
     short = tuple(replace(one, goal=goal.name) for goal in rows for one in goal.short)
-    part = Table("What falls short of them", _SHORT, short, sections=("goal",))
+    part = Table("Cells that fall short", _SHORT, short, sections=("goal",))
     notes = tuple(f"{goal.name}: {goal.what}" for goal in rows)
-    return Table("What was to be reached", _COLUMNS, rows, notes, (part,) if short else ())
+    return Table("Goals", _COLUMNS, rows, notes, (part,) if short else ())
 
 
 def _anchors(rows: Sequence[AuthorRow]) -> Goal:
-    """The base at its authors' settings beside what they publish, or others found."""
+    """Our mean of each base at its authors' settings, against theirs or a repeated one."""
     known = [row for row in rows if row.published is not None or row.repeated is not None]
     ran = [row for row in known if row.base is not None]
     short = tuple(_far(ran))
     return Goal(
         name="Anchors",
-        what=f"Without SCT, at the settings of the authors, our mean is at most {_ANCHOR} from a "
-        "published or a repeated one.",
+        what=f"Without SCT, at the authors' settings, our mean differs by at most {_ANCHOR} from a "
+        "published or repeated one.",
         wanted=len(known),
         reached=len(ran) - len(short),
         cells=len(ran),

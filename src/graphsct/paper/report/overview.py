@@ -88,7 +88,7 @@ def _effect(found: ControlEffect) -> str:
 
 
 def _widths(rows: Sequence[AccuracyRow]) -> str:
-    """Count where SCT helps or hurts by the width of networks; empty if that tells nothing."""
+    """Count where SCT helps or hurts, by width; empty if there is one width or no such cell."""
     groups: dict[str, list[AccuracyRow]] = {}
     for row in rows:
         if row.gain:
@@ -220,7 +220,7 @@ def _protocol(table: Table[ReplayRow]) -> Iterator[ReportFinding]:
 
 
 def _more_search(table: Table[ReplayRow]) -> Iterator[ReportFinding]:
-    """Whether a larger number of trials would make the other side the better one."""
+    """Whether more trials would change which side is better."""
     pairs = [row for row in table.rows if row.lead_changes is not None and row.protocol]
     crossed = [row for row in pairs if row.lead_changes]
     if pairs:

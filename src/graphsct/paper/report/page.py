@@ -31,7 +31,7 @@ def page(
     """Return the whole report as one page.
 
     Args:
-        tables: all of the paper, by their plain names
+        tables: all tables by their plain names
         cells: our cells, from which the tables are built
         drawings: all figures
     """

@@ -77,7 +77,7 @@ def _bars(below: list[float], above: list[float]) -> Figure:
 
 
 def trial_plots(table: Table[ReplayRow]) -> dict[str, Figure]:
-    """Expected validation accuracy of the best of some trials, a figure for each pair of models."""
+    """Expected best validation accuracy by the number of trials, one figure per pair of models."""
     pairs: dict[str, list[ReplayRow]] = {}
     for row in table.rows:
         title = f"{row.data_title}, {MODELS[row.model]}, {row.depth} layers"
@@ -99,7 +99,7 @@ def _trial_plot(rows: list[ReplayRow]) -> Figure:
 
 
 def _small(traces: list[Figure], x: str, kind: str, y: str) -> Figure:
-    """A small figure, with the kind of its horizontal axis."""
+    """A small figure, with the titles of its axes and the kind of the horizontal one."""
     return {
         "data": traces,
         "layout": {
@@ -165,6 +165,6 @@ def _gain_plot(pairs: list[tuple[AccuracyRow, Gain]]) -> Figure:
 
 
 def _name(row: AccuracyRow) -> str:
-    """The model, its layers, and SReLU, which some pairs have besides the usual activation."""
+    """The model, its layers, and its activation if that is SReLU."""
     parts = [MODELS[row.model], row.depth, "SReLU" if row.activation == "srelu" else None]
     return " ".join(str(part) for part in parts if part)

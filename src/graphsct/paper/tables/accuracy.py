@@ -45,8 +45,8 @@ _NOTES = (
     "Welch's, or that of the pairs if each run with SCT has one without on the same split.",
     "p: the two-sided p value of that difference, with Holm's correction over all comparisons of "
     f"the table. SCT helps or hurts where p is below {LEVEL:g}; elsewhere its effect is unclear.",
-    "Intervals and p values are about runs with the settings that were found, not about those that "
-    "another search would find.",
+    "Intervals and p values hold for the settings that were found; another search might find "
+    "others.",
 )
 
 
@@ -63,12 +63,12 @@ _PROTOCOL: Column[AccuracyRow] = Column(
     "paper's protocol", "{protocol.mean:.1f} [{protocol.low:.1f}, {protocol.high:.1f}]"
 )
 _PROTOCOL_NOTE = (
-    "paper's protocol: what the paper's own way of tuning and selecting prints, replayed with our "
+    "paper's protocol: the numbers that the paper's way of tuning and selecting prints for our "
     "models: mean, 5% and 95% quantile (table 'replay')."
 )
 _EARLIER_NOTE = (
-    "first search: ours before the settings were searched again, in a space that has the settings "
-    "that others publish; the trials of that search, and the most channels that it tried."
+    "first search: our result before a second search, whose space contains the settings that "
+    "others publish; in brackets, the trials of the first search and its limit on channels."
 )
 _BY_LOSS = "The same runs, with the epoch selected by validation loss"
 
@@ -104,11 +104,11 @@ class Accuracy(TrainedExperiment):
 def _on_other_splits(
     printed: PaperTable, columns: tuple[Column[AccuracyRow], ...], cells: Mapping[Key, Cell]
 ) -> Iterator[Table[AccuracyRow]]:
-    """Our cells on the splits that the paper says it has, where ours have another one."""
+    """Our cells on the splits that the paper names, where our default is another split."""
     rows = _rows(printed.on_other_splits(), cells, "val_score")
     if any(row.n for row in rows):
         yield Table(
-            "On the split of EGNN's code, which the paper names, one for all runs",
+            "On the split of EGNN's code, which the paper names and which all runs share",
             columns,
             rows,
             sections=("dataset", "model"),
@@ -219,7 +219,7 @@ def _against(paper: float, ours: tuple[float, float] | None) -> str | None:
 
 
 def _difference(ours: Cell, base: Cell, select: str) -> Difference | None:
-    """Compare runs on the ten splits of a data set in pairs; others are independent."""
+    """Compare runs in pairs if they share their seed and one of several splits, else unpaired."""
     mine, others = ours.runs(select), base.runs(select)
     places = [[(run.seed, run.split) for run in runs] for runs in (mine, others)]
     paired = places[0] == places[1] and all(split is not None for _, split in places[0])

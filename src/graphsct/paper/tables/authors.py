@@ -110,8 +110,8 @@ _NOTES = (
     "directed; ours are symmetric.",
     "published: by the authors, as the paper copied it. repeated: mean of ten or 100 runs in an "
     "independent repetition, by validation loss.",
-    "A bias is trained at the rate of the other weights; features whose rows sum to one are small "
-    "beside it.",
+    "A bias is trained with the learning rate of the other weights. Features whose rows sum to one "
+    "are small compared with it.",
     "gains: mean difference of runs with the same seed, with its 95% confidence interval. p has "
     f"Holm's correction over the table; SCT helps or hurts where it is below {LEVEL:g}.",
 )
@@ -121,7 +121,7 @@ class AtAuthorsSettings(Experiment):
     """One row for each model, data set and depth with published settings."""
 
     def build(self, cells: Path, root: Root) -> Table[AuthorRow]:
-        """Build the table by the authors' rule, the loss, and a part by the other."""
+        """Build the table for the authors' rule, validation loss, and a part for the other."""
         ours = Cell.read_all(cells / _FOLDER)
         titles = (
             "At the authors' settings (ours, not in the paper), accuracy, %",

@@ -27,7 +27,7 @@ class CountRow:
         quantity: what is counted
         paper: as printed
         ours: in the data we load, ``None`` if its files are missing
-        right: the right number, if a misprint's is known
+        right: the right number of a misprint, if it is known
         why: what is wrong with the printed number
         mark: an asterisk for a misprint
         counts: how the paper counts edges

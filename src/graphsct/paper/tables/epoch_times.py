@@ -25,13 +25,13 @@ class TimeRow(PrintedRow):
 
     Args:
         paper: as printed
-        ours: of our engine
-        pyg: of PyTorch Geometric
+        ours: time of our engine
+        pyg: time of PyTorch Geometric, in the faster of two forms
         our_depth: number of layers
         our_hidden: number of channels
         missing: why we have no time
         paper_cost: time with SCT over time without, in the paper
-        our_cost: time with SCT over time without, in ours
+        our_cost: time with SCT over time without, in our measurements
     """
 
     paper: float
@@ -57,7 +57,7 @@ _COLUMNS: tuple[Column[TimeRow], ...] = (
 )
 _NOTES = (
     "We measured our times and PyTorch Geometric's in turns in one process on a CPU. The paper's "
-    "are of a GPU, so only the cost of SCT is comparable: the time with it over the time without.",
+    "come from a GPU, so only the cost of SCT is comparable: the time with it over that without.",
 )
 
 
@@ -65,7 +65,7 @@ class EpochTimes(PaperExperiment):
     """One row for each of the paper's times."""
 
     def build(self, cells: Path, root: Root) -> Table[TimeRow]:
-        """Build the table; the settings of cells say how deep and wide the best models are."""
+        """Build the table; the best models have the depth and width of their cells."""
         printed = self.printed
         known, measured = {**Cell.read_all(), **Cell.read_all(cells)}, read_times(printed, cells)
         rows = [_row(cell, find_time(cell, known, measured)) for cell in printed.cells]

@@ -39,7 +39,7 @@ class Request(Effort):
         work: folder of searches and runs in progress
         root: folder with the raw files of data sets
         say: called with a line about each result
-        seeds: runs of each cell, ``None`` for as many as the experiment usually has
+        seeds: number of runs of each cell, ``None`` for the experiment's default
     """
 
     choice: Choice
@@ -82,7 +82,7 @@ class Experiment(ABC):
     def run(self, request: Request) -> bool:
         """Make the missing results, and return whether all succeeded.
 
-        A table that is counted has nothing to run.
+        A table of counts has nothing to run.
         """
         return True
 
@@ -136,7 +136,7 @@ class TrainedExperiment(PaperExperiment):
 
     @property
     def runs(self) -> PaperTable:
-        """The paper's numbers, those of data sets with two splits once for each."""
+        """The paper's numbers; data sets with two splits appear once with each."""
         return replace(
             self.printed, cells=(*self.printed.cells, *self.printed.on_other_splits().cells)
         )
@@ -179,12 +179,12 @@ def run_all(
     """Run cells, report on each, and return whether all succeeded.
 
     Args:
-        request: where the results go, and who hears of them
+        request: gives the data and the folders, and reports each result
         keys: keys of the cells
         budget: budget of each cell
         known: cells with settings
         table: name of the table
-        folder: folder of the results in that of the request
+        folder: subfolder for the results, in the folders of the request
         same_start: start models with control from the weights of their base
     """
     good, started = True, time.perf_counter()

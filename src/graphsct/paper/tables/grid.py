@@ -1,4 +1,4 @@
-"""The table of the search grid, beside the one that our search tries."""
+"""The table of the paper's search grid beside ours."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class GridRow:
         quantity: name of the setting
         paper: values in the paper, ``None`` if it does not search the setting
         ours: values in our search, ``None`` if it does not search the setting
-        paper_text: the values as text
-        ours_text: the values as text
+        paper_text: the paper's values as text
+        ours_text: our values as text
     """
 
     model: str | None

@@ -50,7 +50,7 @@ class FeatureMedians:
 
     Args:
         dead: dead dimensions, in percent
-        smoothness: normalized smoothness of the others, ``None`` if none is left
+        smoothness: normalized smoothness of the live dimensions, ``None`` if all are dead
         effective_rank: effective rank
         distance: distance to the eigenspace
     """
@@ -86,7 +86,7 @@ class _Measures(_Head):
         size: norm of the term over that of the features it is added to, in percent
         dimensions: how many dimensions the term uses
         weights: root mean square of its weights
-        arrives: size of its effect in the next layer's coordinates, over its own
+        arrives: norm of its effect in the next layer's coordinates over its own norm
         cosine: cosine of that effect with the next layer's term
     """
 
@@ -110,7 +110,7 @@ class TermRow(_Measures):
         plain: change with its mean over all nodes
         shuffled: change with its dimensions shuffled
         base: change to the model that was trained without the term
-        features: features by network
+        features: medians of the features, by network
     """
 
     n: int
@@ -170,7 +170,7 @@ _NOTES = (
     "n runs of each cell were trained with the settings found for the term, and n without the term "
     "from the same first weights. Validation accuracy selected the epoch.",
     "size of the term: its norm over that of the features it is added to. dimensions that use it: "
-    "1 if it is zero in all others, all if it has one size in each. its weights: their root mean "
+    "1 if all others are zero, all of them if their sizes are equal. its weights: their root mean "
     "square; they start at zero. All are medians over layers and runs. Adam’s reach: learning rate "
     "times epochs up to the selected one, about the most that a weight can have moved.",
     "removed, frozen, plain bias, shuffled: the change of the test accuracy, in points, when the "
@@ -219,7 +219,7 @@ class LearnedTerm(Experiment):
     """One row for each term that was measured, then its features, then its layers."""
 
     def build(self, cells: Path, root: Root) -> Table[TermRow]:
-        """Build the table, and say which cells have other settings by now."""
+        """Build the table, and note which cells have changed their settings since."""
         ours = Cell.read_all(cells)
         terms = sorted(Term.read_all(cells).values(), key=_place)
         old = [t.key.name for t in terms if t.key in ours and ours[t.key].settings != t.settings]

@@ -70,14 +70,14 @@ _NOTES = (
     "validation loss and prints its test accuracy; with SCT, it prints the better test accuracy "
     "of ReLU and leaky ReLU.",
     f"We drew {TRIALS} trials at random for each cell, from the paper's grid and our choices where "
-    "it has none, trained each once, and drew as many from them with replacement many times, of "
-    "one activation as many as it has.",
+    "it has none, and trained each once. We then resampled them many times, with replacement; for "
+    "one activation, a sample has as many trials as were drawn with it.",
     "by one search on each side: the same gain if all trials with SCT were one search, so that no "
     "test accuracy selects the activation.",
     "lead changes at: the numbers of trials at which the expected validation accuracy of the best "
     "trial becomes larger on the other side; at the end of a curve the best trial is nearly always "
     "the same one.",
-    "the protocol prints: the mean of the numbers that come out, and their 5% and 95% quantiles.",
+    "the protocol prints: the mean of the resulting numbers, and their 5% and 95% quantiles.",
 )
 
 
@@ -135,7 +135,7 @@ EXPERIMENTS = (Replays("replay"),)
 def protocol_of(key: Key, replays: Mapping[Key, Replay]) -> Printed | None:
     """What the protocol prints for a cell; ``None`` before it has all its trials.
 
-    The trials of a cell with a fixed activation are those of the cell in which it was drawn.
+    A cell with a fixed activation uses the trials of the cell whose activation was drawn.
     """
     replay = replays.get(key)
     if replay is None and key.activation is not None:

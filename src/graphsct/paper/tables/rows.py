@@ -58,7 +58,7 @@ class PrintedRow:
         sct: with SCT or without
         data_title: title of the data set
         model_title: title of the model
-        right: the right number, if a misprint's is known
+        right: the right number of a misprint, if it is known
         why: what is wrong with the number
         mark: an asterisk for a misprint
     """
@@ -119,7 +119,7 @@ class Earlier:
         std: standard deviation
         n: number of runs
         trials: trials of that search
-        limit: the most channels that it tried, ``None`` for all of the grid
+        limit: maximum number of channels in that search, ``None`` without a limit
     """
 
     ours: float
@@ -144,16 +144,16 @@ class AccuracyRow(PrintedRow):
         low: lower end of the 95% confidence interval of our mean
         high: upper end
         difference: ours minus the paper's
-        verdict: ``above``, ``agrees`` or ``below``: where the paper prints one run, by the interval
-            in which one run of ours lies, else by that of our mean
+        verdict: ``above``, ``agrees`` or ``below``: where the paper prints one run, by our interval
+            for one more run, else by that of our mean
         mean_verdict: the same, by the interval of our mean
         missing: reason for missing runs
         our_depth: number of layers of our model
         our_hidden: number of its channels
         our_trials: trials of the search for its settings
-        our_limit: the most channels that the search tried
+        our_limit: maximum number of channels in that search, ``None`` without a limit
         validation: mean validation accuracy
-        gain: against the base, of a row with SCT
+        gain: gain over the base, in a row with SCT
         paper_gain: the same in the paper
         protocol: what the paper's protocol prints, if it was replayed
         earlier: our result before another search, ``None`` if there was one search

@@ -17,7 +17,7 @@ class ShortRow(AccuracyRow):
 
     Args:
         short: how far ours is below the printed number
-        base_short: the same of its base, of a row with SCT whose base has runs
+        base_short: the same for its base, in a row with SCT whose base has runs
         reason: a possible reason
     """
 
@@ -39,7 +39,7 @@ _NOTE = (
     "shortfall: the paper's number minus ours; negative if ours is above. If the shortfall of the "
     "base is at least half as large, training explains more than the term."
 )
-#: Share of a shortfall that the base must have for training to be the reason.
+#: If the base has at least this share of a shortfall, training is the reason.
 _MOST = 0.5
 
 

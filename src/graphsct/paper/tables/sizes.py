@@ -59,8 +59,8 @@ _COLUMNS: tuple[Column[SizeRow], ...] = (
     Column("inference in ms, ours", "{measured.inference_milliseconds:.1f}"),
 )
 _NOTE = (
-    "The paper's times are of a GPU, ours of a CPU: one run with our default settings until early "
-    "stopping ends it, and one pass over all nodes. Compare a model with SCT to its base."
+    "The paper measured on a GPU, we on a CPU: one run with our default settings and early "
+    "stopping, and one pass over all nodes. Compare a model with SCT to its base."
 )
 
 
@@ -68,7 +68,7 @@ class Sizes(PaperExperiment):
     """One row for each of the paper's models."""
 
     def build(self, cells: Path, root: Root) -> Table[SizeRow]:
-        """Count the parameters, for which no cell is needed, and put the times beside them."""
+        """Count the parameters, which needs no cells, and add the measured times."""
         printed = self.printed.cells
         times = {(row.key, row.hidden): row for row in read_models(cells)}
         sizes = [cell for cell in printed if cell.quantity == "parameters"]
@@ -117,7 +117,7 @@ def _model(cell: PaperCell) -> tuple[Key, int]:
 def _count(cell: PaperCell) -> int:
     key = key_of(cell)
     assert cell.depth is not None and cell.hidden is not None
-    # On Ogbn-arxiv the counts of SCT are those of models with batch norms.
+    # On Ogbn-arxiv the paper's counts with SCT include batch norms.
     norm = "BatchNorm" if cell.dataset == "arxiv" and cell.sct else None
     config = ModelConfig(key.model, key.control, cell.depth, cell.hidden, norm=norm)
     facts = CATALOG[key.dataset].facts

@@ -31,7 +31,7 @@ class TScoreRow(PrintedRow):
         ours: Welch's t of our runs
         t_of_100: the paper's formula for its own number of runs, with our means and deviations
         std: ``None``, because a score has no deviation
-        n: the runs of the smaller side
+        n: number of runs of the smaller side
         gain: SCT against its base
         missing: why we have no score
     """
