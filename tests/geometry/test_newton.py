@@ -48,6 +48,7 @@ def test_it_is_the_shift_of_the_exact_solver_and_needs_no_help(monkeypatch, dtyp
 def test_the_exact_solver_takes_over(monkeypatch, graph, x):
     target, relu = targets(graph, 0.9), torch.nn.ReLU()
     found, free, _ = find_shift(x, graph, target, relu)
+    monkeypatch.setattr(newton, "_TOGETHER", 0)
     monkeypatch.setattr(newton, "_STEPS", 1)
     exact, also_free, _ = find_shift(x, graph, target, relu)
     assert_close(exact.alpha, found.alpha)
@@ -70,6 +71,7 @@ def test_the_exact_solver_forgives_rounding(monkeypatch):
     z, relu = x + 5e4 * graph.basis.unsqueeze(1), torch.nn.ReLU()
     with pytest.raises(UnreachableError, match="by rounding"):
         geometry.solve_alpha(z, graph, 0.8)
+    monkeypatch.setattr(newton, "_TOGETHER", 0)
     monkeypatch.setattr(newton, "_STEPS", 0)
     found, free, _ = find_shift(z, graph, targets(graph, 0.8, 2), relu)
     assert free.all()

@@ -28,8 +28,10 @@ from graphsct.graph import Graph
 
 __all__ = ["Response", "average", "find_shift", "respond", "spread"]
 
-#: Steps before the exact solver takes over.
-_STEPS = 20
+#: Steps of all dimensions together, after which few of float32 are left.
+_TOGETHER = 3
+#: Further steps of those that are left, before the exact solver takes over.
+_STEPS = 6
 #: Rounding of a component's rough part, in units of that part, from which on it counts as zero.
 _ROUNDING = 1e-2
 #: Share of the active degrees below which the output is smooth on its active nodes.
@@ -111,8 +113,13 @@ class Response:
         bend = average(torch.mul(slope, slope, out=other), graph)
         return cls(alpha, inner, square, average(slope, graph), shrink, bend)
 
+    def take(self, columns: Tensor) -> Response:
+        """The response in some feature dimensions."""
+        arrays = {id(array): array.index_select(1, columns) for array in vars(self).values()}
+        return Response(*(arrays[id(array)] for array in vars(self).values()))
+
     def put(self, columns: Tensor, part: Response) -> None:
-        """Replace some feature dimensions."""
+        """Replace the response in some feature dimensions."""
         for name, array in vars(self).items():
             array.index_copy_(1, columns, getattr(part, name))
 
@@ -136,8 +143,9 @@ class Response:
         q = target.square()
         if self.shrink is self.inner:  # ReLU: the mean of the active nodes, and their variance
             mean = self.inner / self.fall
-            variance = torch.addcmul(self.square / self.fall, mean, mean, value=-1)
-            return mean.add_(self.alpha).sub_(variance.mul_(q).div_(self.fall - q).sqrt_())
+            square = torch.addcmul(self.square / self.fall, mean, mean, value=-1)
+            square.mul_(q).div_(self.fall - q)
+            return mean.add_(self.alpha).addcmul_(square, square.rsqrt(), value=-1)
         second = self.fall.square() - q * self.bend
         first = self.inner * self.fall - q * self.shrink
         zeroth = self.inner.square() - q * self.square
@@ -176,29 +184,28 @@ def find_shift(
     rough = torch.sub(y, spread(inner, graph, rest[0]), out=rest[0]).square_()
     square = average(rough, graph)
     deviation, norm = square.sqrt(), square.addcmul_(inner, inner).sqrt_()
-    rounding = eps * inner.abs() / deviation  # of the shifted features, in units of their size
+    rounding = inner.abs().mul_(eps).div_(deviation)  # in units of the shifted features
     free = rounding < _ROUNDING
-    cold = torch.where(free, inner - target * deviation / (1 - target.square()).sqrt(), 0)
-    tolerance = eps**0.75 + eps * len(z) ** 0.5 + 8 * rounding
+    cold = torch.addcmul(inner, target * (1 - target.square()).rsqrt_(), deviation, value=-1)
+    cold.nan_to_num_(0, 0, 0).mul_(free)
+    tolerance = rounding.mul_(8).add_(eps**0.75 + eps * len(z) ** 0.5)
     problem = _Problem(y, graph, target, activation, cold, tolerance)
     found = Response.at(cold.clone(), y, graph, activation, rest)
-    alpha, free, changed = problem.improve(found, free)
+    for _ in range(_TOGETHER):
+        step = found.step(target).sub_(found.alpha).nan_to_num_(0, 0, 0).mul_(free)
+        found = Response.at(step.add_(found.alpha), y, graph, activation, rest)
+    missed = problem.missed(found, free)
     for _ in range(_STEPS):
-        columns = changed.any(0).nonzero().squeeze(1)
+        columns = missed.any(0).nonzero().squeeze(1)
         if not len(columns):
             return found, free, norm
-        if 2 * len(columns) > z.shape[1]:  # a copy of most of them would take longer
-            found = Response.at(alpha, y, graph, activation, rest)
-            alpha, free, changed = problem.improve(found, free)
-            continue
         part = problem.take(columns)
-        response = part.respond(alpha[:, columns])
+        alpha, free[:, columns] = part.improve(found.take(columns), free[:, columns])
+        response = part.respond(alpha)
         found.put(columns, response)
-        changed = torch.zeros_like(free)
-        alpha[:, columns], free[:, columns], changed[:, columns] = part.improve(
-            response, free[:, columns]
-        )
-    columns = changed.any(0).nonzero().squeeze(1)
+        missed = torch.zeros_like(free)
+        missed[:, columns] = part.missed(response, free[:, columns])
+    columns = missed.any(0).nonzero().squeeze(1)
     if len(columns):
         part = problem.take(columns)
         alpha, free[:, columns] = part.solve(free[:, columns])
@@ -238,17 +245,20 @@ class _Problem:
         work = torch.empty_like(self.y), torch.empty_like(self.y)
         return Response.at(alpha, self.y, self.graph, self.activation, work)
 
-    def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """One step where the target is missed: the shift, where it is free, and where it is new."""
-        error = found.cosine.sub_(self.target)
-        missed = free & ~(error.abs() <= self.tolerance)
-        step = found.step(self.target)
+    def missed(self, found: Response, free: Tensor) -> Tensor:
+        """Where a response is not as smooth as wanted, though it can be; shape: ``(m, d)``."""
+        error = found.cosine.sub_(self.target).abs_()
+        return free & ~(error <= self.tolerance)
+
+    def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor]:
+        """The shift after a step where the target is missed, and where it can be reached."""
+        missed, step = self.missed(found, free), found.step(self.target)
         step = torch.where(step.abs() < torch.inf, step, self.cold)
         if negative_slope_of(self.activation) == 0:
-            out_of_reach = (found.steepness <= _FLAT * found.fall) & missed & (error > 0)
-            if bool(out_of_reach.any()):
-                step, free = torch.where(out_of_reach, 0, step), free & ~out_of_reach
-        return torch.where(missed, step, found.alpha), free, missed
+            flat = (found.steepness <= _FLAT * found.fall) & (found.cosine > self.target)
+            out_of_reach = flat & missed
+            step, free = torch.where(out_of_reach, 0, step), free & ~out_of_reach
+        return torch.where(missed, step, found.alpha), free
 
     def solve(self, free: Tensor) -> tuple[Tensor, Tensor]:
         """The exact shift, and where there is one."""

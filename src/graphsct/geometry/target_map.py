@@ -58,15 +58,15 @@ class TargetMap:
         if self._unit is not None:
             z = z / spread(self._unit, self._graph, work[0])
             found, free, norm = find_shift(z, self._graph, target, self._activation, work)
-        self._found, self._norm, self._size = found, norm, found.square.sqrt()
-        steepness = found.steepness
-        self._inverse = torch.where(free & (steepness > 0), steepness.reciprocal(), 0)
-        self._along = torch.where(free, target / torch.where(free, self._size, 1), 0)
-        self._alive = found.square > 0
+        self._found, self._norm = found, norm
+        self._over_size = found.square.rsqrt().nan_to_num_(posinf=0)  # 0 for an output of 0
+        self._over_steepness = found.steepness.clamp_min_(0).reciprocal_().nan_to_num_(0, 0)
+        self._over_steepness.mul_(free)
+        self._along = free * target * self._over_size
         graph, shift = self._graph, found.alpha
         self._factor = torch.ones_like(norm)
         if self._rescale:
-            self._factor = torch.where(self._alive, norm / self._size, 1)
+            self._factor = torch.where(self._over_size > 0, norm * self._over_size, 1)
             shift = shift * self._factor
             torch.mul(z, spread(self._factor, graph, work[0]), out=out)
         elif out is not z:
@@ -131,13 +131,12 @@ class TargetMap:
         along = bent = torch.zeros_like(pull)
         if self._rescale:
             inner = average(torch.mul(own, shifted, out=other), graph)
-            rho = torch.where(self._alive, inner, 0)
-            bent = torch.where(self._alive, rho / found.square, 0)
-            along = torch.where(self._alive, rho / self._norm.square(), 0)
+            bent = inner * self._over_size.square()
+            along = bent / factor.square()
             own.mul_(spread(factor, graph, other))
             own.addcmul_(shifted, spread(along / factor, graph, other))
             own.add_(spread(along * found.alpha, graph, other))
-        moved = (pull - bent * found.shrink) * self._inverse
+        moved = (pull - bent * found.shrink) * self._over_steepness
         if negative_slope_of(self._activation) == 0:
             output = shifted.clamp_min_(0)
             own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
@@ -148,5 +147,5 @@ class TargetMap:
             own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
         own.addcmul_(slope, spread(moved, graph, other), value=-1)
         torch.mul(own, basis, out=of_z)
-        of_target = moved * self._size
+        of_target = moved * found.square.sqrt()
         return of_target if self._unit is None else of_target.mul_(self._unit)
