@@ -320,7 +320,7 @@ def test_a_wrong_name_in_the_space_is_one_line(function, tmp_path):
 def test_a_name_that_is_no_file_is_no_argument():
     result = run("train", "gcn")
     assert result.exit_code == 1
-    assert result.stderr.endswith("models by name: --model gcn\n")
+    assert result.stderr.endswith("for a model by name: --model gcn\n")
 
 
 @pytest.mark.parametrize("control", ["none", "pooled", "gated", "bias"])

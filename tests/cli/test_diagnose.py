@@ -235,4 +235,4 @@ def test_findings_are_explained_with_their_rates():
     shown = " ".join(run("--depth", 2, "--hidden", 8, "--epochs", 1, "--explain").stdout.split())
     assert "How to read the findings" in shown
     assert "underfits: The model does not even fit its training nodes" in shown
-    assert "models on which no limit was chosen" in shown
+    assert "models that had no part in the choice of the limits" in shown

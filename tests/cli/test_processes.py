@@ -38,10 +38,10 @@ def test_options_of_the_other_command(tmp_path):
     assert "give --normalize to 'graphsct data partition'" in result.stderr
     result = CliRunner().invoke(app, ["train", "--distributed", "--device", "cpu"])
     assert result.exit_code == 1
-    assert "--device is not for --distributed: each process takes a GPU" in result.stderr
+    assert "--device cannot go with --distributed: each process takes a GPU" in result.stderr
     result = CliRunner().invoke(app, ["train", "--distributed", "--watch"])
     assert result.exit_code == 1
-    assert "--watch is not for --distributed: a diagnosis needs the whole graph" in result.stderr
+    assert "--watch cannot go with --distributed: a diagnosis needs the whole" in result.stderr
 
 
 def test_one_of_the_processes(tmp_path, monkeypatch):

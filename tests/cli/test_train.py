@@ -329,7 +329,7 @@ def test_skipped_diagnoses_are_counted_in_one_line(out, monkeypatch):
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["seeds"]
     assert result.stderr == (
-        "skipped diagnoses: 6, because together they may take at most 0% of the training time\n"
+        "skipped diagnoses: 6, because all together may take at most 0% of the training time\n"
     )
     assert [epochs(out / seed) for seed in SEEDS[:2]] == [[1], [1]]
 

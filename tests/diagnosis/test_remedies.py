@@ -86,4 +86,4 @@ def test_what_cannot_be_applied_has_a_reason(data):
         found = diagnose(deep(), data)
     tried = try_remedies(found, deep, data, TrainConfig(epochs=1), seeds=[0])
     assert "identity" not in tried.untried  # it is not advised
-    assert tried.untried["shallower"] == "it can only be changed by hand"
+    assert tried.untried["shallower"] == "it can only be applied by hand"

@@ -19,5 +19,5 @@ def test_runs_that_are_trained_together_share_the_time(data, tmp_path, capsys):
     assert first.skipped == [2]
     assert second.skipped == []
     assert watches.num_skipped == 1
-    assert watches.notice.startswith("skipped diagnoses: 1, because together they may take at")
+    assert watches.notice.startswith("skipped diagnoses: 1, because all together may take")
     assert capsys.readouterr() == ("", "")

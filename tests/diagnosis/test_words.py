@@ -64,5 +64,5 @@ def test_of_remedies_with_equal_scores_that_with_the_smaller_validation_loss_is_
     advice = [Advice(name, f"write {name}", "", "") for name in ("gcnii", "pair_norm")]
     best = words.best(SimpleNamespace(effects=effects, advice=advice))
     assert best.name == "pair_norm"
-    equal = "GCNII scored as well on validation nodes; the validation loss decides"
+    equal = "GCNII scored equally on validation nodes; the validation loss decides"
     assert best.text.endswith(f". {equal}")

@@ -29,7 +29,7 @@ CONTENTS = {
     "Train and search": {
         "train": "Train a model on a data set with several seeds.",
         "search": "Find the best settings of a model by validation alone.",
-        "plan": "Estimate the cost of a large graph on many machines.",
+        "plan": "Estimate the cost of training a large graph on many machines.",
     },
     "Reproduce the paper": {
         "reproduce": "Show a table of the paper beside our numbers, or train its cells.",
@@ -38,7 +38,7 @@ CONTENTS = {
     },
     "Data and tools": {
         "data": "List, verify, describe and divide the data sets.",
-        "bench": "Time epochs beside those of PyTorch Geometric.",
+        "bench": "Time our epochs beside PyTorch Geometric's.",
     },
 }
 
@@ -52,7 +52,7 @@ _EPILOG = """[bold]Exit codes[/]
 
 
 class _Commands(TyperGroup):
-    """Finds commands in the table above and turns errors into one line and an exit code."""
+    """Finds commands in ``CONTENTS``, and turns errors into one line and an exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name for lines in CONTENTS.values() for name in lines]
@@ -77,7 +77,7 @@ class _Commands(TyperGroup):
         return plain_types(super().get_params(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Read the options; --help and --version print."""
+        """Read the options; ``--help`` and ``--version`` print here, which may fail."""
         try:
             return super().make_context(*args, **kwargs)
         except OSError as error:

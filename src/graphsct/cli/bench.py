@@ -1,4 +1,4 @@
-"""``graphsct bench``: the time of an epoch, beside those of PyTorch Geometric and an expert."""
+"""``graphsct bench``: our time of an epoch, beside PyTorch Geometric's and an expert's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bench(
     cases: Annotated[
         list[str] | None,
         typer.Option(
-            help="Part of the names of cases, such as 'texas' or 'gcnii-L32'. May be repeated.",
+            help="Time only cases whose names contain this: 'texas', 'gcnii-L32'. May be repeated.",
             show_default="all cases",
         ),
     ] = None,
@@ -40,13 +40,13 @@ def bench(
     compiled: Annotated[
         bool,
         typer.Option(
-            "--compiled", help="Also PyG under torch.compile, which first takes minutes per case."
+            "--compiled", help="Also time PyG under torch.compile, which takes minutes per case."
         ),
     ] = False,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Time full epochs in turns: ours, those of PyTorch Geometric and of an expert in plain
-    PyTorch, and the bare matrix products.
+    """Time full epochs in turns: our own, PyTorch Geometric's, an expert's in plain PyTorch, and
+    the bare matrix products.
 
     Large graphs are left out if their files are not on this machine.
     """
@@ -77,11 +77,12 @@ def bench(
         print_json(summary)
         return
     means = (
-        f"geometric means, {threads} threads: {summary['speedup_geomean']:.2f}x faster than PyG "
-        f"(least {summary['speedup_min']:.2f}x) and {summary['expert_geomean']:.2f}x faster than "
-        f"an expert (least {summary['expert_min']:.2f}x); control costs "
-        f"{summary['overhead_geomean']:.2f}x, {summary['limit_geomean']:.2f}x the bare products; "
-        f"our autograd backend takes {summary['autograd_geomean']:.2f}x as long"
+        f"geometric means, {threads} threads: {summary['speedup_geomean']:.2f}x as fast as PyG "
+        f"(at least {summary['speedup_min']:.2f}x) and {summary['expert_geomean']:.2f}x as fast as "
+        f"an expert (at least {summary['expert_min']:.2f}x); our epoch takes "
+        f"{summary['limit_geomean']:.2f}x as long as the bare products; with control, an epoch "
+        f"takes {summary['overhead_geomean']:.2f}x as long, and by our autograd backend "
+        f"{summary['autograd_geomean']:.2f}x"
     )
     print_table(_table(rows, means))
 

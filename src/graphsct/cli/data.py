@@ -76,7 +76,7 @@ def list_(root: Root = None, as_json: Json = False) -> None:
         Column("metric", "{metric:s}", right=False),
     )
     places = [f"{row.name}: {row.where or 'not here'}" for row in rows]
-    notes = ("edges: undirected, without self-loops; ?: not measured here", *places)
+    notes = ("edges: undirected, without self-loops; ?: we have not measured it", *places)
     print_table(Table("Data sets", columns, rows, notes))
 
 
@@ -100,12 +100,12 @@ def _count(name: str, row: _Set) -> str:
 @app.command(
     epilog=options.examples(
         ("Check the files of Cora", "graphsct data verify cora"),
-        ("Check those in another folder", "graphsct data verify texas --root raw"),
+        ("Check the files in another folder", "graphsct data verify texas --root raw"),
     )
 )
 def verify(name: Name, root: Root = None, as_json: Json = False) -> None:
-    """Compare the SHA256 of every raw file of a data set with ours. The exit code is 1 if a file is
-    missing or differs.
+    """Compare the SHA256 of every raw file of a data set with the known one. The exit code is 1 if
+    a file is missing or differs.
     """
     from graphsct.datasets.load import verify
     from graphsct.datasets.raw import RawFile
@@ -152,8 +152,8 @@ def statistics(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """Count nodes, edges, features, classes and splits: of all data sets, beside the paper's table,
-    in which an asterisk marks a misprint, or of the data that you name.
+    """Count nodes, edges, features, classes and splits. Without DATA, count those of all data sets
+    beside the paper's table, in which an asterisk marks a misprint.
     """
     from graphsct.cli.inputs import load_data
     from graphsct.datasets.catalog import CATALOG
@@ -190,8 +190,8 @@ def leaks(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """Count the test nodes that have a duplicate, with equal edges and label, among the training
-    nodes.
+    """Count the test nodes that have a duplicate among the training nodes: a node with the same
+    edges and the same label.
     """
     from graphsct.datasets.duplicates import Leak
     from graphsct.datasets.load import leaks, load
@@ -227,7 +227,7 @@ def leaks(
     epilog=options.examples(
         ("Among two processes", "graphsct data partition cora --parts 2 --out parts"),
         (
-            "With few edges between them (graphsct[metis])",
+            "With few edges between the parts (needs graphsct[metis])",
             "graphsct data partition physics --parts 4 --method metis --out parts",
         ),
     )
@@ -275,7 +275,7 @@ def partition(
         Column("halo", "{piece.halo:,d}"),
     )
     notes = (
-        "entries: of the operator; halo: nodes of other parts that it needs; "
+        "entries: of the operator; halo: nodes of other parts that a part needs; "
         f"{layout.crossing:,} of {layout.components:,} components are in several parts",
         f"Written to {out}",
     )

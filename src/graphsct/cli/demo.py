@@ -42,8 +42,8 @@ def demo(
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
     """Train a deep GCN that fails, find out where and why, try the remedies, and name the best one
-    with its line of code. Then train the paper's term on the same data and draw figures 1 and 2.
-    The page needs the extra 'report', the figures 'plot'.
+    with its line of code. Then train a GCN with the paper's term on the same data and draw figures
+    1 and 2. The page needs the extra 'report', the figures need 'plot'.
     """
     import webbrowser
 
@@ -80,7 +80,7 @@ def demo(
         "built-in graph.",
     )
     console.print(found.verdict)
-    _tell(console, "The remedies, tried", f"The same network with each of them, {seeds} seeds:")
+    _tell(console, "The remedies, tried", f"The same network with each remedy, {seeds} seeds:")
     with interruptible() as asked:
         found = try_remedies(found, model, data, config, seeds=range(seeds))
     _end_if(asked)
@@ -140,7 +140,7 @@ def _diagnose(model: ModelConfig, data: Any, config: TrainConfig) -> Diagnosis:
 
 
 def _end_if(asked: Callable[[], bool]) -> None:
-    """End after Ctrl-C, which training takes for the end of a run."""
+    """End the demo after Ctrl-C, which by itself ends only the training."""
     if asked():
         raise KeyboardInterrupt
 
@@ -178,7 +178,7 @@ def _what_it_shows(study: DepthStudy) -> str:
 
 
 def _gain(points: list[float]) -> str:
-    """A mean with its interval, which one run does not have."""
+    """A mean with its interval; one run has no interval."""
     from graphsct.training.significance import interval
 
     between = interval(points)

@@ -66,7 +66,7 @@ def diagnose(
     layer: Annotated[
         list[str] | None,
         options.option(
-            "Name of a layer, if the layers found are not the right ones. May be repeated.", _MODEL
+            "Name of a layer, if the automatic choice of layers is wrong. May be repeated.", _MODEL
         ),
     ] = None,
     epochs: Annotated[
@@ -182,7 +182,7 @@ def _find(given: dict[str, Any]) -> Diagnosis:
 
 
 def _config(given: dict[str, Any]) -> TrainConfig:
-    """The training settings, without early stopping, so that all runs have equal epochs."""
+    """The training settings, without early stopping, so that all runs are equally long."""
     from graphsct.training import TrainConfig
 
     epochs = given.pop("epochs", 200) or 1
@@ -208,7 +208,7 @@ class _Last:
 def _train(
     model: torch.nn.Module, data: Any, config: TrainConfig, last: bool, device: str | None
 ) -> Run:
-    """Train on a device, and bring the model back to the data, where it is measured."""
+    """Train on a device, then move the model to the device of the data, which measures it."""
     from graphsct.diagnosis.calling import trainable
     from graphsct.training import fit
     from graphsct.training.device import Mover, find_device

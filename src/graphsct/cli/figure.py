@@ -38,8 +38,8 @@ def figure(
 ) -> None:
     """Draw a figure of the paper as PNG and SVG, with its data as CSV.
 
-    Figures 3 and 4 train networks on Citeseer, for about a minute each. Figure 5, which smoothness
-    is best, is not in the paper; its runs are stored.
+    Figures 3 and 4 train networks on Citeseer, for about a minute each. Figure 5 is not in the
+    paper: it shows which smoothness is best, from stored runs.
     """
     from graphsct.paper.figures import write_figure
 

@@ -1,4 +1,4 @@
-"""The language of the command: its flags, and the errors of the library in terms of them.
+"""Flags in the help of a command, and the library's errors in terms of the command's options.
 
 A flag takes no value, so its help shows no type. The library names arguments as Python does:
 ``pass symmetrize=True``. Where the command has an option for the argument, its user reads
@@ -72,7 +72,7 @@ def with_flags(message: str, params: list[Any]) -> str:
 
 
 def one_line(error: Exception) -> str:
-    """Tell an error in one line."""
+    """Describe an error in one line."""
     if isinstance(error, OSError) and error.strerror is not None:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, GraphsctError | OSError):

@@ -22,7 +22,7 @@ _WORDS = {"True": True, "False": False, "None": None}
 
 
 def load_data(source: str, given: dict[str, Any], *, normalize: bool | None = False) -> Any:
-    """Open a data set by name, or the user's own data; say so if a file of theirs is executed.
+    """Open a data set by name, or the user's own data; announce a file that is executed.
 
     Args:
         source: as for :func:`graphsct.datasets.open_data`
@@ -83,7 +83,7 @@ def read_split(text: str | None, seed: int) -> Any:
 
 
 def propose_metric(data: Any, chosen: str | None) -> None:
-    """Say on standard error if another metric than accuracy would say more about some data.
+    """Suggest another metric on standard error if accuracy says little about the data.
 
     Args:
         data: with targets
@@ -181,5 +181,5 @@ def _only_target(given: dict[str, Any]) -> str:
     if model is not None:
         raise ModelError(f"{target} and --model {model} are two models: choose one")
     if not is_file(target):
-        raise ModelError(f"{target!r} is not FILE.py:NAME; models by name: --model {target}")
+        raise ModelError(f"{target!r} is not FILE.py:NAME; for a model by name: --model {target}")
     return target

@@ -1,4 +1,4 @@
-"""Options that several commands share, with the same words and the values a shell completes."""
+"""Options that several commands share, with their help and the values a shell completes."""
 
 from __future__ import annotations
 
@@ -177,14 +177,14 @@ def split(panel: str | None = None) -> Any:
     """``--split``."""
     text = (
         "Draw a split: 0.6,0.2 takes these shares of each class for training and validation, "
-        "20,30 these numbers of nodes."
+        "20,30 takes these numbers of nodes of each class."
     )
     return option(text, panel, "the split of the data")
 
 
 def split_seed(panel: str | None = None) -> Any:
     """``--split-seed``."""
-    return option("Seed with which --split draws.", panel, True, min=0)
+    return option("Seed of --split.", panel, True, min=0)
 
 
 def features(panel: str | None = None) -> Any:
@@ -207,8 +207,8 @@ def target() -> Any:
     text = (
         "Your own model. THE FILE IS EXECUTED, as by Python. NAME is a subclass of "
         "graphsct.nn.Model, or any function or class that returns a model. It is called with "
-        "(data), or with (in_channels, out_channels) if it requires two arguments, and with the "
-        "settings that it takes by name."
+        "(data), or with (in_channels, out_channels) if it requires two arguments. Settings that "
+        "it takes are passed by name."
     )
     return typer.Argument(metavar="FILE.py:NAME", show_default=False, help=text)
 
@@ -258,7 +258,7 @@ def symmetrize(panel: str | None = None) -> Any:
 def seeds(panel: str | None = None, default: str | bool = True) -> Any:
     """``--seeds``."""
     text = (
-        "Number of seeds, which are 0, 1, ... If the data have ten splits, seed i uses split i "
+        "Number of seeds: 0, 1, and so on. If the data have ten splits, seed i uses split i "
         "modulo 10."
     )
     return option(text, panel, default, min=1, max=10_000)
@@ -292,7 +292,7 @@ def ray(panel: str | None = None) -> Any:
 
 def threads(panel: str | None = None, default: str | bool = False) -> Any:
     """``--threads``."""
-    # Far more of them than processors end the process while it makes them.
+    # With far more threads than processors, the process dies while it makes them.
     return option("Number of threads that PyTorch uses.", panel, default, min=1, max=1024)
 
 

@@ -65,7 +65,7 @@ def terminal(width: int | None = None) -> Console:
 
 @contextmanager
 def diverted(as_json: bool) -> Iterator[None]:
-    """Send the prints of a user's file to standard error, if JSON is to be the only output."""
+    """Send what a user's file prints to standard error, if JSON must be the only output."""
     with redirect_stdout(sys.stderr if as_json else sys.stdout):
         yield
 
@@ -108,7 +108,7 @@ def print_files(paths: Iterable[Path], as_json: bool, **more: Any) -> None:
 
 
 def available(name: str, module: str, extra: str) -> bool:
-    """Whether a file beside other results can be written; ask before the work.
+    """Whether an optional file can be written; ask before the work starts.
 
     If not, standard error says which extra installs the module that writes it.
     """
@@ -122,11 +122,11 @@ def available(name: str, module: str, extra: str) -> bool:
 
 @contextmanager
 def beside_results(name: str, ctx: typer.Context) -> Iterator[None]:
-    """Write a file about results that are on the disk already; a failure is told and passed over.
+    """Write a file about results that are on the disk already; report a failure and go on.
 
     Args:
         name: what is left out
-        ctx: the call, of which ``--debug`` lets errors pass
+        ctx: the call; with ``--debug`` an error is raised
     """
     try:
         yield

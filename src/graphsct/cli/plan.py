@@ -71,9 +71,9 @@ def plan(
     ] = 1.0,
     as_json: Annotated[bool, options.as_json()] = False,
 ) -> None:
-    """Estimate whether exact full-graph training with control fits on a number of machines, how
-    long an epoch takes, and what limits it. The estimate uses prices that were measured with one
-    core per process (see the docs on training with many processes).
+    """Estimate whether exact full-graph training with control fits into the memory of a number of
+    machines, how long an epoch takes, and what limits both. The estimate uses costs that were
+    measured with one core per process (see the docs on training with many processes).
     """
     from graphsct.distributed.cost import Machine, Workload, quote
 

@@ -29,12 +29,12 @@ def train_together(ctx: Any, model: ModelConfig, config: TrainConfig) -> None:
             raise TrainingError(f"give --{name} to 'graphsct data partition', which reads the data")
     if ctx.params["device"] is not None:
         raise TrainingError(
-            "--device is not for --distributed: each process takes a GPU of its own if there are "
-            "enough, else the CPU"
+            "--device cannot go with --distributed: each process takes a GPU of its own if there "
+            "are enough, else the CPU"
         )
     if ctx.params["watch"] is not None:
         raise TrainingError(
-            "--watch is not for --distributed: a diagnosis needs the whole graph in one process"
+            "--watch cannot go with --distributed: a diagnosis needs the whole graph in one process"
         )
     if is_worker():
         _work(ctx.params, model, config)

@@ -61,7 +61,7 @@ def list_(as_json: Json = False) -> None:
     )
     notes = [f"{family}: change {what}" for family, what in FAMILIES.items()]
     notes.append(
-        "any: also models of PyTorch Geometric and your own, as far as the parts are there"
+        "any: also models of PyTorch Geometric and your own, if they have the parts to change"
     )
     rows = tuple(REMEDIES.values())
     print_table(Table("Remedies", columns, rows, tuple(notes), sections=("family",)))
@@ -148,8 +148,9 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Train a model with each remedy at each depth, all with the same budget: 8 settings, of which
-    validation chooses one, then all seeds. Finished cells are not run again. The same command
-    resumes after an interruption, and several processes that run it share the cells.
+    validation chooses one, then all seeds. A cell is one remedy at one depth. Finished cells are
+    not run again. The same command resumes after an interruption, and several processes that run it
+    share the cells.
     """
     import torch
 

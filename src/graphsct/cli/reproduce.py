@@ -35,7 +35,11 @@ def _tables(incomplete: str) -> list[tuple[str, str]]:
     found = list(tables().values())
     named = [(f"table{table.number}", table.title) for table in found]
     named += [(table.name, table.title) for table in found]
-    named += [("authors", "authors' settings"), ("replay", "its protocol"), ("term", "its term")]
+    named += [
+        ("authors", "authors' settings"),
+        ("replay", "the paper's protocol"),
+        ("term", "the learned term"),
+    ]
     return [(name, title) for name, title in named if name.startswith(incomplete)]
 
 
@@ -91,7 +95,7 @@ def reproduce(
         typer.Option(
             min=0,
             help="Start no trial of a cell after this many seconds. In a table of times, measure "
-            "each for this long.",
+            "each cell for this long.",
         ),
     ] = None,
     max_hidden: Annotated[

@@ -157,7 +157,7 @@ def _show(found: Found, folder: Path, given: dict[str, Any]) -> None:
         values = {k: v for k, v in part.to_dict().items() if v is not None}
         console.print("  " + ", ".join(f"{name} {value}" for name, value in values.items()))
     if found.normalize:
-        console.print("  each row of features made to sum to one")
+        console.print("  each row of features scaled to sum to one")
     words = ["graphsct", "train", "--data", found.task.data, "--config", str(folder / "best.json")]
     model = given["target"] or given["model"]
     words += ["--model", model] if model is not None and is_file(model) else []

@@ -65,7 +65,7 @@ _EXAMPLES = options.examples(
 
 class _Train(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read ``--watch`` without a number as ``--watch 50``; Typer wants a value always."""
+        """Read ``--watch`` without a number as ``--watch 50``; Typer always wants a value."""
         words: list[str] = []
         for word, following in zip(args, [*args, ""][1:], strict=True):
             words.append(word)
@@ -110,7 +110,7 @@ def train(
         option("First weights of the convolutions: identity, glorot, uniform, ...", _MODEL),
     ] = None,
     alpha: Annotated[
-        float | None, option("Share of the first features in each layer of GCNII.", _MODEL)
+        float | None, option("Share of the initial features in each layer of GCNII.", _MODEL)
     ] = None,
     theta: Annotated[
         float | None, option("Strength of the weights in GCNII and the gated controls.", _MODEL)
@@ -169,8 +169,8 @@ def train(
     watch: Annotated[
         int | None,
         option(
-            "Diagnose the model of each seed every EVERY epochs, 50 if EVERY is left out, and "
-            "write the diagnoses to its layers.jsonl.",
+            "Diagnose the model of each seed, with this many epochs between two diagnoses (50 if "
+            "left out), and write them to layers.jsonl in the seed's folder.",
             _RUN,
             metavar="[EVERY]",
             min=1,
@@ -249,7 +249,7 @@ def _configs(path: Path | None, given: dict[str, Any]) -> tuple[Any, Any, bool]:
 
     Args:
         path: a run's ``config.json`` or a search's ``best.json``
-        given: options of the command, which come before the file
+        given: options of the command, which override the file
     """
     from dataclasses import fields
 
@@ -291,7 +291,7 @@ def _section(values: dict[str, Any], key: str, path: Path | None) -> dict[str, A
 
 
 def _normalized(values: dict[str, Any]) -> bool:
-    """The value in a file: at the top level for a search, under the data for a run."""
+    """``normalize`` in a file: at the top level for a search, under ``data`` for a run."""
     from graphsct.errors import TrainingError
 
     of_run = values.get("data")

@@ -1,4 +1,4 @@
-"""Advice against findings: only what can be done to this model, with the evidence for it."""
+"""Advice for findings: only remedies that can be applied to this model, with their evidence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Advice(Record):
         name: its name in the catalogue of :mod:`graphsct.remedies`, or ``longer``
         change: line of code to change
         why: reason in a sentence
-        evidence: what it gained where it was measured
+        evidence: its measured gain, and on which models
     """
 
     name: str
@@ -76,7 +76,7 @@ def title(name: str) -> str:
 
 
 def advise(patient: Patient) -> tuple[Advice, ...]:
-    """Advice for a model: what can be done to it and is not in place, the best evidence first."""
+    """The remedies that fit a model and are not in place yet, the largest measured gain first."""
     kinds = {finding.kind for finding in patient.findings}
     found = []
     for name, (fits, line) in _ADVICE.items():
@@ -89,7 +89,8 @@ def advise(patient: Patient) -> tuple[Advice, ...]:
 
 
 def sound_depth(findings: Sequence[Finding], num_layers: int) -> int:
-    """A sound depth: the layers before the first one with a finding, at most half of all.
+    """A sound depth: the number of layers before the first one with a finding. If this is below 2
+    or more than half of all, it is 4 or half of all, whichever is less.
 
     Example:
         >>> sound_depth([Finding("dead", (6, 7, 8), "...")], 32)
@@ -173,7 +174,7 @@ _INSIDE = frozenset(
     ("dead", "exploding", "faded", "over-smoothed", "collapsed", "vanishing gradient")
 )
 _SMOOTH = frozenset(("over-smoothed", "collapsed"))
-#: By the names of the catalogue: the findings that each is for, and the line for a model.
+#: By name in the catalogue: the findings that a remedy is for, and its line for a model.
 _ADVICE: dict[str, tuple[frozenset[str], Callable[[Patient], str | None]]] = {
     "gcnii": (_INSIDE | {"worse than without edges"}, _gcnii),
     "residual": (_INSIDE | {"worse than without edges"}, _residual),
@@ -184,7 +185,7 @@ _ADVICE: dict[str, tuple[frozenset[str], Callable[[Patient], str | None]]] = {
     "sct_gated": (_SMOOTH, _gated),
     "longer": (frozenset(("underfits", "guesses", "one answer")), _longer),
 }
-_LONGER = "Nothing inside stops the gradient, so training may have been too short or too slow."
+_LONGER = "No layer has a finding, so training may have been too short or too slow."
 
 
 @cache

@@ -31,8 +31,8 @@ def arguments(model: torch.nn.Module, data: Any) -> tuple[Any, ...]:
     A model with one required argument gets the data. Any other gets the features and the
     ``edge_index``, in reverse order if the name of its first argument contains ``edge`` or ``adj``.
     The weights of the edges follow if the data have them and the third name contains ``weight``.
-    Other arguments that it requires are taken from the data by their names; without them, edges to
-    predict are those of the graph, and all nodes are of one graph.
+    Other required arguments are taken from the data by their names. Where the data lack them, the
+    edges to predict are the graph's own, and all nodes belong to one graph.
 
     Args:
         model: a model of :mod:`graphsct.nn` or any other, which gets dense features
@@ -86,7 +86,7 @@ def _is_missing(forward: Any) -> bool:
 
 
 def _own_or_default(data: Any, name: str) -> Any:
-    """An argument by its name, ``None`` if the data do not have it."""
+    """An argument from the data by its name, or its default; ``None`` if there is neither."""
     if name in data:
         return data[name]
     if "edge" in name and "label" in name:
@@ -172,7 +172,7 @@ def trainable(model: torch.nn.Module, data: Any, call: Call | None = None) -> to
     Args:
         model: any model; those of :mod:`graphsct.nn` are returned unchanged
         data: the data of every call
-        call: how to call it, if :func:`arguments` gets it wrong
+        call: how to call the model, if :func:`arguments` gets it wrong
     """
     return model if isinstance(model, Model) else _Called(model, data, call)
 

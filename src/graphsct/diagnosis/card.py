@@ -1,4 +1,4 @@
-"""A graph in a few numbers, which may explain a model's behaviour before its first layer."""
+"""A graph in a few numbers, which may explain a model before one looks at its layers."""
 
 from __future__ import annotations
 

@@ -10,17 +10,17 @@ __all__ = ["CAUSES", "Cause", "Intervention", "conclude"]
 
 #: The causes by name, with what the experiments showed.
 CAUSES = {
-    "training": "The same model learns when it starts anew, so its weights are at fault: it was "
-    "trained too little, or went astray.",
+    "training": "The same model learns when it is trained again from new weights. So the old "
+    "weights are at fault: training was too short, or went astray.",
     "over-smoothing": "Without edges the same network learns; with them neither another start nor "
-    "rescaled features help. So it is the propagation that wears differences away.",
+    "rescaled features help. So propagation wears away the differences between nodes.",
     "weak signal": "With the same edges the network learns once its weights start at the identity "
     "or at a scale that keeps the size of the features. So features and gradients fade on their "
-    "way through the layers; over-smoothing is not what stops it.",
+    "way through the layers; over-smoothing is not the cause.",
     "both": "The network learns without edges, and also with them if its signal is kept up. So "
-    "propagation and a weak signal fail together, and either remedy may do.",
+    "propagation and a weak signal stop it together, and a remedy for either may do.",
     "depth": "The network learns only with fewer layers. Neither the edges nor the size of the "
-    "features stop it alone.",
+    "features stop it by themselves.",
     "unknown": "None of the experiments made the network learn.",
 }
 
@@ -31,7 +31,7 @@ class Intervention(Record):
 
     Args:
         name: the change
-        skill: of the training nodes, from 0 for guessing to 1 for no error
+        skill: skill on the training nodes, from 0 for guessing to 1 for no error
     """
 
     name: str
@@ -45,7 +45,7 @@ class Cause(Record, keys=("name", "text", "epochs", "experiments")):
     Args:
         name: a name in ``CAUSES``
         epochs: length of each experiment
-        experiments: the model started anew, then with each change
+        experiments: of the model with new weights, then also with each change
     """
 
     name: str
@@ -61,7 +61,7 @@ class Cause(Record, keys=("name", "text", "epochs", "experiments")):
 def conclude(skills: dict[str, float]) -> str:
     """The cause that the skills of the experiments point to.
 
-    A change helps if it gets half of the way from the model started anew to no error, or more.
+    A change helps if it closes at least half of the gap from the model started anew to no error.
 
     Args:
         skills: by the names of the experiments, of which ``started anew`` is one

@@ -62,28 +62,28 @@ def diagnose(
 
     The model runs a few times forward and backward, in evaluation mode. Its weights, its gradients,
     the mode of each of its parts and PyTorch's random numbers are left unchanged. If it is on
-    another device than the data, a copy of it is diagnosed on theirs.
+    another device than the data, a copy on the device of the data is diagnosed.
 
     Args:
         model: any model of features and edges, or of the data; see
             :func:`~graphsct.diagnosis.arguments` for how it is called
         data: data of :func:`graphsct.datasets.load`, any PyTorch Geometric ``Data``, or a list of
             graphs, which is measured as one graph with a component or more for each; with ``y``
-            and ``train_mask`` the gradients are those of the training loss, without them those of
-            the output in a random direction
+            and ``train_mask``, gradients of the training loss are measured, without them gradients
+            of the output in a random direction
         layers: names of its layers, if :func:`~graphsct.diagnosis.find_layers` gets them wrong
         graph: undirected graph to measure on; defaults to that of the data
         call: how to call the model, ``lambda model, data: model(...)``
         loss: the value whose gradients are measured, ``lambda output, data: ...``, for an output
             of any shape; defaults to the training loss
-        split: number of the split whose nodes the scores are of, if the data have several;
+        split: number of the split on which the model is scored, if the data have several;
             defaults to the first
         metric: name of the metric of the scores; defaults to that of the data
-        rival: also train a network without edges, for a second or so, if there are labels; or its
-            scores, of :func:`~graphsct.diagnosis.score_without_edges`
+        rival: also train a network without edges, for a second or so, if there are labels; or the
+            scores of such a network, from :func:`~graphsct.diagnosis.score_without_edges`
         influence: also measure how far the influence of nodes reaches
         thresholds: the limits of the verdicts
-        reach: also compute the range of control in each layer, which takes the longest
+        reach: also compute the smoothness that control could reach in each layer, the slowest part
 
     Example:
         >>> from graphsct.datasets import demo
@@ -198,7 +198,7 @@ def measured_graph(data: Any) -> Graph:
 
 
 def as_one_graph(data: Any) -> Any:
-    """Other data as they are, a list of graphs as a ``Batch`` with the targets of the graphs."""
+    """A list of graphs as one ``Batch`` with the targets of the graphs; other data unchanged."""
     found = as_graphs(data)
     if not isinstance(found, GraphList):
         return found
@@ -218,7 +218,7 @@ def classified(data: Any, num_nodes: int | None = None) -> Tensor | None:
 
 
 def _targets(data: Any, split: int | None, metric: str | None) -> Targets | None:
-    """What the data say that a model should predict, ``None`` if they do not."""
+    """The targets in the data with the masks of a split, ``None`` if there are none."""
     y, mask = getattr(data, "y", None), getattr(data, "train_mask", None)
     if not isinstance(y, Tensor) or not isinstance(mask, Tensor):
         return None

@@ -77,11 +77,11 @@ class Diagnosis(Record, keys=_KEYS):
         graph: size, components, degrees and homophily of the graph
         directions: number of directions that the task needs, one less than there are classes;
             ``None`` without labels
-        target: description of the differentiated value
+        target: description of the value whose gradients are measured
         entry: the input of the first layer
         room: share of the directions in which the nodes of a component can differ
         layers: in the order of their calls
-        findings: problems, those of the whole model first, the gravest of layers first
+        findings: problems of the whole model, then problems of layers, the gravest first
         advice: remedies to try
         standing: how well it does its task, ``None`` without labels of validation nodes
         influence: of nodes by their distance, if it was measured
@@ -139,7 +139,7 @@ class Diagnosis(Record, keys=_KEYS):
     @property
     def wanted(self) -> str | None:
         """The wanted smoothness that the stored experiment suggests for graphs of this homophily,
-        with the evidence; ``None`` if no such graph is in it.
+        with the evidence; ``None`` if the experiment has no such graph.
         """
         return suggestion(self.graph.homophily, len(self.layers))
 
@@ -149,7 +149,7 @@ class Diagnosis(Record, keys=_KEYS):
         return "\n".join(verdict_lines(self))
 
     def judged(self, thresholds: Thresholds) -> Diagnosis:
-        """The same measures with the findings by other thresholds."""
+        """The same diagnosis with findings by other thresholds."""
         evidence = Evidence(
             self.layers,
             self.entry,
@@ -176,7 +176,7 @@ class Diagnosis(Record, keys=_KEYS):
     def scalars(self) -> dict[str, float]:
         """All numbers by name, such as ``smoothness/01 convs.0``, for a logger of curves.
 
-        Measures that a layer does not have, as the smoothness of a dead one, are left out.
+        Measures that a layer does not have, such as the smoothness of a dead layer, are left out.
         """
         return scalars(self)
 

@@ -41,7 +41,7 @@ class Influence(Record):
 
     Args:
         shares: share of the influence of the nodes at distance 0, 1, ...
-        nodes: number of these nodes
+        nodes: number of nodes at distance 0, 1, ...
     """
 
     shares: tuple[float, ...]
@@ -49,7 +49,7 @@ class Influence(Record):
 
     @property
     def far(self) -> Far | None:
-        """The farther half of what is in reach; ``None`` if nothing is six edges away or more."""
+        """The nodes beyond half of the reach; ``None`` if the reach is less than six edges."""
         reach = max((hop for hop, share in enumerate(self.shares) if share > 0), default=0)
         if reach < 6:
             return None
@@ -65,7 +65,7 @@ def measure_influence(output: Tensor, entry: Tensor, graph: Graph) -> Influence 
     Args:
         output: in the autograd graph of ``entry``; shape: ``(n, outputs)``
         entry: shape: ``(n, d)``
-        graph: distances are counted in its edges
+        graph: the graph in which distances are counted
     """
     generator = torch.Generator().manual_seed(0)
     joined = (graph.edge_index[0].bincount(minlength=graph.num_nodes) > 0).nonzero()[:, 0].cpu()

@@ -2,7 +2,7 @@
 
 Over-smoothing, vanishing gradients and the collapse of rank come together in deep networks, and
 measures alone cannot tell which of them stops a model from learning. Short trainings of the same
-model with one thing changed can: without edges nothing is smoothed, with weights that start at the
+model with one thing changed can: without edges nothing is smoothed; with weights that start at the
 identity, or at a scale that keeps the size of the features, nothing fades.
 """
 
@@ -46,8 +46,8 @@ def find_cause(
 
     Copies of the model get new weights and are trained for a few epochs: as they are, without
     edges, with identity weights, with weights that keep the size of the features, and without the
-    layers from the third on. Each experiment changes one thing, so the ones that make the copy
-    learn tell the cause. The model itself stays as it is.
+    layers from the third on. Each experiment changes one thing, so the experiments in which the
+    copy learns tell the cause. The model itself stays as it is.
 
     Args:
         found: a diagnosis of the model with its ``standing``
@@ -125,7 +125,7 @@ def _try(
 
 
 def _reset(part: nn.Module) -> None:
-    """Start a model anew; a part that can do so by itself takes care of its own parts."""
+    """Give a model new weights; a part with ``reset_parameters`` also resets the parts in it."""
     reset = getattr(part, "reset_parameters", None)
     if callable(reset):
         reset()

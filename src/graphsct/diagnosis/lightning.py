@@ -19,9 +19,9 @@ __all__ = ["LightningWatch"]
 class LightningWatch:
     """A ``Callback`` for the ``Trainer`` of Lightning that diagnoses its module as it learns.
 
-    It gives a :class:`Watch` each epoch, numbered as by Lightning from 0, and the trainer's loggers
-    the numbers of each diagnosis. Of several processes, the first one diagnoses. It needs the extra
-    ``lightning``.
+    It passes each epoch, numbered from 0 as by Lightning, to a :class:`Watch`, and the numbers of
+    each diagnosis to the trainer's loggers. Of several processes, only the first one diagnoses. It
+    needs the extra ``lightning``.
 
     Args:
         data: the training data
@@ -30,12 +30,12 @@ class LightningWatch:
             module itself, whose ``forward`` is called
         every: as for :class:`Watch`
         share: as for :class:`Watch`
-        layers: as for :func:`~graphsct.diagnose`; without the name of the part
+        layers: as for :func:`~graphsct.diagnose`, named as in ``part``
         graph: as for :func:`~graphsct.diagnose`
         call: as for :func:`~graphsct.diagnose`
     """
 
-    #: Of the training in progress, or of the last one.
+    #: The watch of the training in progress, or of the last one.
     watch: Watch
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
@@ -76,7 +76,7 @@ class LightningWatch:
         self.watch = self._watch(model, loggers=[_Loggers(trainer)])
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Take an epoch."""
+        """Pass an epoch to the watch."""
         if trainer.is_global_zero:
             self.watch.step(trainer.current_epoch)
 
@@ -90,7 +90,7 @@ class _Loggers:
     def log(self, scalars: Mapping[str, float], step: int) -> None:
         """Log the numbers of an epoch at its last step, as Lightning does.
 
-        For so many numbers, ``log_dict`` takes as long as the diagnosis of a small graph.
+        Lightning's ``log_dict`` is too slow for so many: as slow as a diagnosis of a small graph.
         """
         for logger in self._trainer.loggers:
             logger.log_metrics({**scalars, "epoch": step}, self._trainer.global_step - 1)

@@ -1,10 +1,10 @@
 r"""The measures of one layer.
 
-Besides the measures of :mod:`graphsct.smoothness` there is one for any model. The eigenspace
+Besides the measures of :mod:`graphsct.smoothness` there is one more, for any model. The eigenspace
 :math:`\mathcal M` belongs to the operator of GCN; where neighbours are averaged, as in GraphSAGE
 and GAT, features converge to constants instead, as they do behind a large bias. The *contrast* of
-features is the rest: their distance to the span of :math:`\mathcal M` and the constants of each
-component, which tells the nodes of a component apart.
+features leaves out both: it is their distance to the span of :math:`\mathcal M` and the constants
+of each component, and tells the nodes of a component apart.
 """
 
 from __future__ import annotations
@@ -75,18 +75,18 @@ class LayerReport(Record):
         kind: class of the layer
         where: where its features were recorded: ``input of`` the next part, or ``output``
         channels: number of dimensions
-        activation: the activation before them, if it is known
+        activation: the activation that gave the features, if it is known
         smoothness: normalized smoothness of each dimension; 1 by definition if it is dead
         sizes: root mean square of each dimension
         dead: numbers of the dimensions that are zero at every node
-        quartiles: quartiles of the smoothness of the others, ``None`` if there are none
+        quartiles: quartiles of the smoothness of the live dimensions, ``None`` if all are dead
         norm: norm of all features
         size: root mean square of their entries
         distance: distance to the eigenspace
         relative_distance: distance over norm, 0 if all dimensions are dead
         dirichlet_energy: Dirichlet energy, which grows with the square of the scale
         normalized_dirichlet_energy: Dirichlet energy over squared norm, in ``[0, 2)``
-        mean_average_distance: of neighbours, by angle
+        mean_average_distance: mean distance of neighbours, by angle
         effective_rank: between 1 and the number of dimensions, 0 if all are dead
         numerical_rank: between 1 and the effective rank or near it, 0 if all are dead
         correlation: mean absolute correlation of two dimensions
@@ -177,7 +177,7 @@ def measure(
         gradient: gradient of the loss with respect to its features, ``None`` if the loss does not
             depend on them; shape: ``(n, d)``
         contrast: contrast on the graph
-        reach: also compute the range of control, which takes the longest
+        reach: also compute the smoothness that control could reach, the slowest measure
     """
     graph = contrast.graph
     x = layer.features.detach().to(graph.dtype)
@@ -238,14 +238,14 @@ def measure_entry(entry: Tensor, gradient: Tensor | None, contrast: Contrast) ->
 
 
 def check_finite(layer: Layer) -> None:
-    """Raise an error that names the layer of features that are not finite."""
+    """Raise an error that names the layer, if its features are not finite."""
     x = layer.features.detach()
     if not bool(torch.isfinite(x).all()):
         bad = x[~torch.isfinite(x)]
         raise ModelError(
             f"the features of {layer.title} hold {bad[0].item()} (entries that are not finite: "
             f"{len(bad)}): training diverged there; lower the learning rate, and look at the layer "
-            "before"
+            "before it"
         )
 
 

@@ -64,7 +64,7 @@ class ErrorRates(Record):
     Args:
         models: number of models, all of them unseen when the limits were chosen
         findings: by kind, where the truth is known by construction
-        works: whether a model does its task, where the truth is its test score
+        works: rates of *does not work*, where the truth is the test score
         causes: number of right causes and of all
     """
 

@@ -90,7 +90,7 @@ def try_remedies(
     effects, untried = _train(chosen, there, seeds, device)
     for advice in found.advice:
         if advice.name not in {recipe.name for recipe in chosen}:
-            untried[advice.name] = "it can only be changed by hand"
+            untried[advice.name] = "it can only be applied by hand"
     return replace(found, effects=effects, untried=untried)
 
 

@@ -22,7 +22,7 @@ _WIDEST = 1000
 def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Iterator[Any]:
     """Yield the verdict, a table of all layers, advice, and the effects of remedies.
 
-    The table of layers has fewer columns if all of them do not fit.
+    The table of layers has fewer columns where the full table does not fit.
     """
     from rich.text import Text
 
@@ -62,9 +62,9 @@ def explanations(found: Diagnosis) -> Iterator[Any]:
         yield Text(f"      {describe_rate(finding.kind)}", style="dim")
     rates = read_rates()
     yield Text.assemble(
-        ("  the whole", "bold"),
-        f": that a model does not work was {rates.works.text}; measured on {rates.models} models "
-        "on which no limit was chosen",
+        ("  does not work", "bold"),
+        f": {rates.works.text}; all rates were measured on {rates.models} models that had "
+        "no part in the choice of the limits",
     )
 
 

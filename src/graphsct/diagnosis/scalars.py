@@ -13,7 +13,7 @@ __all__ = ["dimension_columns", "layer_columns", "scalars"]
 
 
 def layer_columns(found: Diagnosis) -> dict[str, list[Any]]:
-    """One row per layer, with all its measures; ``smoothness`` is the median of the live ones."""
+    """One row per layer with all measures; ``smoothness`` is the median of live dimensions."""
     rows = []
     for number, layer in enumerate(found.layers, 1):
         low, median, high = layer.quartiles or (None, None, None)

@@ -32,7 +32,7 @@ class SeedWatches:
             model: its model
             folder: its folder
             seed: its seed, which decides its split
-            together: number of runs that are trained together, which also share the time
+            together: number of runs that are trained together and share the time for diagnoses
         """
         watch = _Silent(
             model,
@@ -54,13 +54,13 @@ class SeedWatches:
     def notice(self) -> str:
         """One line for the user about the skipped diagnoses."""
         return (
-            f"skipped diagnoses: {self.num_skipped}, because together they may take at most "
+            f"skipped diagnoses: {self.num_skipped}, because all together may take at most "
             f"{SHARE:.0%} of the training time"
         )
 
 
 class _Silent(Watch):
-    """Announces nothing, since there are many."""
+    """A watch that logs no warning, since there are many watches."""
 
     def skip(self, epoch: int) -> None:
         """Leave out an epoch that is due."""

@@ -38,7 +38,7 @@ _MOST = 5_000  # nodes of each part that the network without edges sees
 
 @dataclass(frozen=True)
 class SplitScores(Record):
-    """The metric of the training nodes and of the validation nodes."""
+    """The scores on the training nodes and on the validation nodes."""
 
     train: float
     val: float
@@ -51,19 +51,19 @@ class Standing(Record):
     Args:
         metric: name of the metric of all scores
         model: the model's own scores
-        guess: those of the same answer for every node: the most frequent class, or the mean
-        without_edges: those of a network of two layers that sees the features and no edges,
+        guess: scores of the same answer for every node: the most frequent class, or the mean
+        without_edges: scores of a network of two layers that sees the features but no edges,
             ``None`` if it was not trained
         nodes: number of validation nodes, or graphs
         frequent: share of the nodes that get the model's most frequent answer; ``None`` for numbers
         frequent_truth: share of the most frequent class among the labels; ``None`` for numbers
-        spread: standard deviation of predicted numbers over that of the targets, ``None`` for
-            others
-        answers: number of classes that the model predicts for some node, ``None`` for others
+        spread: standard deviation of predicted numbers over that of the targets, ``None`` if the
+            targets are not numbers
+        answers: number of classes that the model predicts at all, ``None`` without classes
         same_without_edges: share of the variance of its output that stays when all edges are taken
-            away, ``None`` if the model cannot do without
+            away, ``None`` if the model needs edges to run
         same_with_other_features: share that stays when the nodes exchange their features
-        noun: what is predicted for, ``node`` or ``graph``
+        noun: what each prediction is for, ``node`` or ``graph``
     """
 
     metric: str
@@ -81,7 +81,7 @@ class Standing(Record):
 
     @property
     def margin(self) -> float:
-        """The difference of two validation scores that is more than chance."""
+        """The largest difference of two validation scores that may be chance."""
         return max(0.02, 1 / math.sqrt(self.nodes))
 
     def skill(self, scores: SplitScores, part: str = "val") -> float:
@@ -178,9 +178,9 @@ def measure_standing(
 def score_without_edges(data: Any, split: Any = None, metric: str | None = None) -> SplitScores:
     """The scores of a network of two layers that does not see the edges, at its best epoch.
 
-    It is trained on the labelled nodes alone, for a second or so; of more than 5,000 training or
-    validation nodes, a random 5,000 stand for all. A graph of a list is the mean and the sum of its
-    nodes.
+    It is trained on the labelled nodes alone, for a second or so. If there are more than 5,000
+    training or validation nodes, a random 5,000 of each stand for all. Of a graph in a list it sees
+    the mean and the sum of the features of its nodes.
 
     Args:
         data: as for :func:`graphsct.fit`
@@ -214,7 +214,7 @@ def score_without_edges(data: Any, split: Any = None, metric: str | None = None)
 
 
 def _some(rows: Tensor) -> Tensor:
-    """A random few of many rows."""
+    """At most 5,000 rows, chosen at random."""
     if len(rows) <= _MOST:
         return rows
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))
@@ -277,7 +277,7 @@ def _spread(output: Tensor, y: Tensor) -> float:
 
 
 def _same(output: Tensor, run: Callable[[Any], Tensor], other: Any) -> float | None:
-    """The share of the variance of an output that stays with other data."""
+    """The share of the variance of an output that stays when the model gets other data."""
     if other is None:
         return None
     try:

@@ -201,8 +201,8 @@ def long_layer_table(found: Diagnosis) -> Table[LayerRow]:
     """Return the measures that fit on a wide terminal."""
     notes = (
         "s: normalized smoothness of the live dimensions; rank: effective rank and, in brackets, "
-        "that of the part that tells nodes apart; contrast, distance: shares of the norm that tell "
-        "nodes apart and that lie outside the eigenspace; energy: normalized; gradient: of "
+        "effective rank of the part that tells nodes apart; contrast: share of the norm that tells "
+        "nodes apart; distance: share outside the eigenspace; energy: normalized; gradient: of "
         f"{found.target}; reach: the least s that control could reach, and the position of the "
         "layer between it and 1",
         *_wanted(found),
@@ -211,10 +211,10 @@ def long_layer_table(found: Diagnosis) -> Table[LayerRow]:
 
 
 def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
-    """Return the measures that fit into 80 columns, on which the verdicts rest."""
+    """Return the measures on which the verdicts rest; they fit into 80 columns."""
     notes = (
-        "s: median normalized smoothness of the live dimensions; rank, contrast: effective rank "
-        "and share of the norm of the part that tells nodes apart; gradient: of "
+        "s: median normalized smoothness of the live dimensions; rank, contrast: effective rank, "
+        "and share of the norm, of the part that tells nodes apart; gradient: of "
         f"{found.target}",
         *_reachable(found),
         *_wanted(found),
@@ -288,7 +288,7 @@ def comparison_table(found: Comparison) -> Table[ResultRow]:
 
 
 def _seeds(found: Comparison) -> tuple[str, ...]:
-    """The seeds behind each row, if Ctrl-C left other ones with control than without."""
+    """The seeds behind each row, if Ctrl-C left different ones with and without control."""
     seeds = [f"{part.model.control or 'none'} {name_seeds(part.counted)}" for part in found.parts]
     if len({tuple(run.config.seed for run in part.counted) for part in found.parts}) == 1:
         return ()

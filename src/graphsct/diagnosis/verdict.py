@@ -27,14 +27,15 @@ class Thresholds(Record):
     verdicts.py``; the other half gives the error rates.
 
     Args:
-        one_answer: a model *gives one answer* if this share of the nodes gets the same class, and
-            not as many have it, or if its numbers vary less than 1 minus this share
-        underfit: it *underfits* if its skill on the training nodes, from 0 for guessing to 1, is
-            below this share of what a network without edges reaches there, and it is not better
-            than that on validation nodes ...
+        one_answer: a model *gives one answer* if this share of the nodes gets the same class,
+            although not as many have it, or if its numbers vary less than 1 minus this share of
+            what the targets do
+        underfit: it *underfits* if its skill on the training nodes, from 0 for guessing to 1 for
+            no error, is below this share of the skill of a network without edges, and it is not
+            better than that network on validation nodes ...
         little: ... or if it is below this
         below: it is *worse than without edges* if its skill on the validation nodes is below this
-            share of that of a network without edges, and the difference is more than chance
+            share of the skill of a network without edges, and the difference is more than chance
         same: it *ignores* the graph, or the features, if this share of the variance of its output
             stays without the edges, or with the features of other nodes
         dead: a layer is *dead* if this share of its dimensions is zero at every node ...
@@ -48,14 +49,14 @@ class Thresholds(Record):
         contrast_rank: ... or if half of these is lost, and they have at most this share of the
             possible directions, :math:`(r - 1) / (d - 1)` of their effective rank r; a constant
             that was added to healthy features changes none of this
-        collapsed: it is *collapsed* if its nodes differ in fewer directions than this, or than
-            half of what the task needs ...
+        collapsed: it is *collapsed* if its nodes differ in fewer directions than this, and in
+            fewer than half of what the task needs ...
         correlated: ... and its dimensions have at least this mean absolute correlation
-        gradient: its *gradient vanishes* if it is smaller than this times that of the last layer,
-            and no shortcut takes it to the input of the first layer
-        far: a model is *over-squashed* if the farther half of the nodes that it sees has at most
-            this share of the influence ...
-        crowd: ... and they are at least this share of these nodes
+        gradient: its *gradient vanishes* if it is smaller than this times the gradient of the last
+            layer, and no shortcut takes it to the input of the first layer
+        far: a model is *over-squashed* if the nodes beyond half of its reach have at most this
+            share of the influence ...
+        crowd: ... and are at least this share of the nodes in reach
     """
 
     one_answer: float = 0.99
@@ -192,7 +193,7 @@ def _one_answer(evidence: Evidence, limits: Thresholds) -> str | None:
     truth = own.frequent_truth
     if truth is not None and truth >= 0.5 * (1 + limits.one_answer):
         return None
-    beside = "" if truth is None else f", {100 * truth:.1f} % have the most frequent one"
+    beside = "" if truth is None else f"; {100 * truth:.1f} % have the most frequent class"
     return f"{100 * own.frequent:.1f} % of the {own.noun}s get the same answer{beside}"
 
 
@@ -205,7 +206,7 @@ def _guesses(evidence: Evidence, limits: Thresholds) -> str | None:
     show = METRICS[own.metric].with_unit
     return (
         f"validation {show(own.model.val)}, {show(own.guess.val)} by the same answer for every "
-        f"{own.noun}; with {own.nodes:,} {own.noun}s, {show(own.margin)} may be chance"
+        f"{own.noun}; with {own.nodes:,} {own.noun}s, a gap of {show(own.margin)} may be chance"
     )
 
 
@@ -231,7 +232,10 @@ def _below(evidence: Evidence, limits: Thresholds) -> str | None:
     if abs(own.model.val - own.without_edges.val) <= own.margin:
         return None
     show = METRICS[own.metric].with_unit
-    return f"validation {show(own.model.val)}, {show(own.without_edges.val)} without edges"
+    return (
+        f"validation {show(own.model.val)}, {show(own.without_edges.val)} by a network "
+        "without edges"
+    )
 
 
 def _ignores(what: str, when: str) -> Callable[[Evidence, Thresholds], str | None]:
@@ -241,7 +245,7 @@ def _ignores(what: str, when: str) -> Callable[[Evidence, Thresholds], str | Non
         share = getattr(evidence.standing, what, None)
         if share is None or share < limits.same:
             return None
-        return f"{100 * share:.1f} % of its output stays when {when}"
+        return f"{100 * share:.1f} % of the variance of its output stays when {when}"
 
     return rule
 

@@ -34,7 +34,7 @@ __all__ = ["SHARE", "Watch", "heat_map"]
 
 _LOG = logging.getLogger(__name__)
 
-#: Default of the share of the time.
+#: Default of ``share``.
 SHARE = 0.08
 
 _CELL = 6  # pixels
@@ -50,8 +50,8 @@ class Watch:
     At regular epochs it writes a line to ``layers.jsonl`` with the verdict and the measures of
     every layer, except what control could reach. Training stays the same. An epoch is skipped if
     its diagnosis would exceed the share of the time, as happens where epochs take a millisecond:
-    the first time this is said on standard error, and ``skipped`` lists these epochs. A resumed
-    run replaces its earlier lines from the epoch at which it resumes.
+    the first of them is logged as a warning, and ``skipped`` lists them all. A resumed run replaces
+    its earlier lines from the epoch at which it resumes.
 
     Args:
         model: the model in training
@@ -59,7 +59,7 @@ class Watch:
         folder: folder of the files
         every: number of epochs between two diagnoses; the first epoch is always diagnosed
         share: maximum time of the diagnoses, as a share of the time of training
-        loggers: each logs :meth:`Diagnosis.scalars`; the caller closes them
+        loggers: loggers of :meth:`Diagnosis.scalars`; the caller closes them
         tensorboard: also write event files with the same curves and heat maps; needs the extra
             ``tensorboard``
         layers: as for :func:`~graphsct.diagnose`
@@ -126,7 +126,7 @@ class Watch:
             self._board.close()
 
     def looks(self, record: Epoch) -> bool:
-        """Whether this epoch will be diagnosed; the model must hold its weights then."""
+        """Whether this epoch will be diagnosed; the model must then hold the epoch's weights."""
         return self._looks(record.epoch)
 
     def __call__(self, record: Epoch) -> None:
@@ -172,7 +172,7 @@ class Watch:
         return self._looked + self._took <= self.share * training
 
     def skip(self, epoch: int) -> None:
-        """Leave out an epoch that is due; the first one is logged as a warning."""
+        """Skip an epoch that is due; the first one is logged as a warning."""
         if not self.skipped:
             _LOG.warning(
                 f"epoch {epoch} is not diagnosed: that would take more than {self.share:.0%} of "

@@ -21,8 +21,8 @@ __all__ = ["MEANINGS", "BestRemedy", "answer", "best", "size", "trained", "tried
 MEANINGS = {
     "one answer": "All nodes, or nearly all, get the same answer. A model that has learned to tell "
     "nodes apart gives different ones.",
-    "guesses": "On validation nodes the model does no better than the most frequent class, or the "
-    "mean. So it has learned nothing that carries over to them.",
+    "guesses": "On validation nodes the model does no better than always answering the most "
+    "frequent class, or the mean. So it has learned nothing that carries over to them.",
     "underfits": "The model does not even fit its training nodes, while a small network without "
     "edges does. So the features suffice, and the model fails to use them.",
     "worse than without edges": "A small network that sees only the features does better on "
@@ -32,27 +32,27 @@ MEANINGS = {
     "ignores the features": "The output stays the same when the nodes exchange their features. "
     "It depends on the edges alone.",
     "over-squashed": "Most of the nodes that the model could use are far away, and they have next "
-    "to no influence on its output. What has to come from there cannot be learned.",
-    "dead": "These dimensions are zero at every node, so neither features nor gradients pass "
+    "to no influence on its output. What depends on these nodes cannot be learned.",
+    "dead": "Most dimensions are zero at every node, so neither features nor gradients pass "
     "through them. Too few others are left.",
     "exploding": "The entries are far larger than those of the input. Losses and gradients get out "
     "of hand, and small differences are lost to rounding.",
     "faded": "The features are so small that the next layer sees little but its own bias.",
-    "over-smoothed": "The nodes of a component look alike. Contrast is the share of the norm that "
-    "tells them apart, without what all nodes have in common, such as a bias; s does not see the "
-    "difference, so a layer may have s near 1 and be in order.",
-    "collapsed": "Nodes still differ, but in too few directions to tell the classes apart. All "
-    "dimensions say the same.",
+    "over-smoothed": "The nodes of a component look alike: little of the norm tells them apart. "
+    "This share, the contrast, leaves out what all nodes have in common, such as a bias. The "
+    "smoothness s includes it, so a layer with s near 1 may be in order.",
+    "collapsed": "Nodes still differ, but in too few directions to tell the classes apart. The "
+    "dimensions say much the same.",
     "vanishing gradient": "Almost no gradient arrives here, so these layers cannot learn. Their "
     "features may be in order all the same.",
-    "frozen": "The weights of these layers cannot be trained, while those of others can.",
+    "frozen": "The weights of these layers cannot be trained, unlike the weights of other layers.",
 }
 
 _SOUND = "dead, exploding, faded, over-smoothed or collapsed, and the gradient gets through"
 
 
 def answer(found: Diagnosis) -> str:
-    """Return whether the model works. Without a rival, only a failure can be told."""
+    """Return whether the model works; without a rival's scores, only whether it fails."""
     if found.works is False:
         return "The model does not work"
     compared = found.standing is not None and found.standing.without_edges is not None
@@ -60,7 +60,7 @@ def answer(found: Diagnosis) -> str:
 
 
 def verdict_lines(found: Diagnosis) -> list[str]:
-    """Return whether the model works, then its findings, and what is not found inside."""
+    """Return whether the model works, its findings, and whether its layers have any."""
     standing, lines = found.standing, list[str]()
     if standing is not None:
         lines.append(f"{answer(found)}: {standing.text}")
@@ -136,6 +136,6 @@ def best(found: Diagnosis) -> BestRemedy | None:
         text += f"; the 95 % interval of the difference is {low} to {high}"
     if equal := [title(one.name) for one in tied if one is not effect]:
         names = " and ".join(equal)
-        text += f". {names} scored as well on validation nodes; the validation loss decides"
+        text += f". {names} scored equally on validation nodes; the validation loss decides"
     line = next(advice.change for advice in found.advice if advice.name == effect.name)
     return BestRemedy(effect.name, title(effect.name), text, line)

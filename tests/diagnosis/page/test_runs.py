@@ -39,7 +39,7 @@ def test_every_seed_is_judged_and_the_worst_is_shown(found, named, folder):
     worst = min(found.results.runs, key=lambda run: (run.val_score, -run.val_loss))
     assert judged.worst.run is worst
     assert judged.worst.works is False
-    assert judged.note.startswith("0 of 3 seeds work; 3 of 3 have findings inside. This is")
+    assert judged.note.startswith("0 of 3 seeds work; 3 of 3 have findings in layers. The")
     assert judged.worst.standing.model.val == pytest.approx(worst.val_score)
     assert len(judged.worst.layers) == 12
 
@@ -51,7 +51,7 @@ def test_a_seed_that_fails_is_worse_than_one_that_works(named, tmp_path):
     )
     judged = judge_seeds(found.results, named, tmp_path / "a")
     assert judged.worst.works
-    assert judged.note.startswith("2 of 2 seeds work; 0 of 2 have findings inside.")
+    assert judged.note.startswith("2 of 2 seeds work; 0 of 2 have findings in layers.")
 
 
 @pytest.fixture(scope="module")

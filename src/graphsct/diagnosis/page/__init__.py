@@ -46,7 +46,7 @@ def page(found: Diagnosis) -> str:
 
 @dataclass(frozen=True)
 class FindingView:
-    """A finding in words; ``strip`` marks the layers that have it, none if it is of the whole."""
+    """A finding in words; ``strip`` marks its layers, and is empty for the whole model."""
 
     kind: str
     where: str

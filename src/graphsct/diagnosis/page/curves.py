@@ -104,9 +104,10 @@ def _smoothness(found: Diagnosis) -> Drawn:
         "Normalized smoothness, and the range of control",
         _figure(traces, {"range": [-0.03, 1.03]}),
         _says("Median normalized smoothness", median),
-        "Of the live dimensions. Bars: the range of s that a shift inside the eigenspace before "
-        "the activation could reach, where the activation is known; pointing at a layer also shows "
-        "its position in the range, from the smallest (0%) to the largest (100%).",
+        "Median and quartiles of the live dimensions. Bars: the range of s that a shift inside the "
+        "eigenspace before the activation could reach, where the activation is known; pointing at "
+        "a layer also shows its position in the range, from the smallest (0%) to the largest "
+        "(100%).",
     )
 
 
@@ -191,7 +192,7 @@ def _norm(found: Diagnosis) -> Drawn:
         "Feature norm",
         _log(traces),
         _says("Norm of the features", _values(found, "norm")),
-        f"Of an entry: root of the mean square; below {found.thresholds.faded:g} a layer counts as "
+        f"Norm of an entry: root mean square; below {found.thresholds.faded:g} a layer counts as "
         "faded.",
     )
 
@@ -206,8 +207,8 @@ def _gradient(found: Diagnosis) -> Drawn:
         "Gradient norm",
         _log(traces, limit or math.inf, shapes=[line] if limit else []),
         _says("Norm of the gradient", norms),
-        f"Of {found.target}. Below the dashed line, {found.thresholds.gradient:g} of the last "
-        "layer, it vanishes, unless a shortcut brings it to the input.",
+        f"Gradient of {found.target}. Below the dashed line, {found.thresholds.gradient:g} of the "
+        "last layer's, it counts as vanishing, unless a shortcut brings it to the input.",
     )
 
 

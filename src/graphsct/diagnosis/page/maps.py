@@ -30,8 +30,8 @@ def heat_maps(found: Diagnosis) -> list[Drawn]:
         Drawn(
             "Size",
             _sizes(found),
-            f"Size by layer and dimension, {of_all}; that of whole layers is in the table of "
-            "layers",
+            f"Size by layer and dimension, {of_all}; the norms of whole layers are in the table "
+            "of layers",
             "Root of the mean square over all nodes, on a logarithmic scale. Dimensions that get "
             "darker from layer to layer fade away.",
         ),

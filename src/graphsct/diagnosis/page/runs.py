@@ -64,8 +64,8 @@ class Judged:
 def judge_seeds(results: Results, data: Any, folder: Path) -> Judged | str:
     """Return the worst of the diagnoses of all seeds, or the reason why there is none.
 
-    The worst is one that does not work, if there is any, and among equals that with the lowest
-    validation score, by the rule that chose the epochs.
+    The worst is a seed that does not work, if there is one. Of several, it is the seed with the
+    worst validation score or loss, by the rule that chose the epochs.
     """
     runs = results.finished
     if not runs:
@@ -114,7 +114,7 @@ def _note(judged: Sequence[Diagnosis], worst: Diagnosis, results: Results) -> st
     fine = sum(one.works is True for one in judged)
     inside = sum(bool(one.inside) for one in judged)
     works = "" if worst.works is None else f"{fine} of {count} seeds work; "
-    return f"{works}{inside} of {count} have findings inside. This is the worst, {shown}."
+    return f"{works}{inside} of {count} have findings in layers. The worst is shown: {shown}."
 
 
 class History(NamedTuple):
