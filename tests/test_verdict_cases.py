@@ -87,7 +87,7 @@ def test_a_layer_without_gradient_says_so_in_its_row(data):
 def test_contrast_is_explained_where_a_finding_rests_on_it():
     arguments = ["diagnose", "--depth", "24", "--init", "glorot", "--epochs", "3", "--explain"]
     shown = CliRunner().invoke(app, arguments).output
-    assert "Contrast is the share of the norm that tells them apart" in " ".join(shown.split())
+    assert "This share, the contrast, leaves out what all nodes" in " ".join(shown.split())
     assert "models that have it" in " ".join(shown.split())
 
 

@@ -214,7 +214,7 @@ finally:
 
 def test_brackets_in_examples_are_shown():
     shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["data", "partition", "--help"]).stdout
-    assert "(graphsct[metis]):" in shown
+    assert "(needs graphsct[metis]):" in shown
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.remedies import REMEDIES
@@ -124,7 +124,6 @@ def _best(cells: Sequence[BoardCell], depth: int) -> BestRow:
     )
 
 
-@cache
 def fitting(model: str) -> tuple[str, ...]:
     """Names of the remedies that fit a model."""
     return tuple(name for name, remedy in REMEDIES.items() if fits(remedy, model))
