@@ -3,9 +3,15 @@ import torch
 from torch.testing import assert_close
 from zoo import ZOO
 
-from graphsct import Graph
+from graphsct import Graph, GraphError
 from graphsct.graph import kernels
-from graphsct.smoothness import laplacians
+from graphsct.smoothness import (
+    dirichlet_energy,
+    laplacians,
+    mean_average_distance,
+    normalized_smoothness,
+    rayleigh_quotient,
+)
 from graphsct.smoothness.laplacians import LAPLACIANS, walk_energy
 
 
@@ -67,3 +73,13 @@ def test_hubs_change_neither_values_nor_gradients(graph, x, monkeypatch):
         assert_close(found, expected, rtol=1e-12, atol=1e-12)
         gradients = [torch.autograd.grad(each, x)[0] for each in (found, expected)]
         assert_close(*gradients, rtol=1e-10, atol=1e-10)
+
+
+def test_edges_that_were_left_out_leave_no_energy():
+    graph = ZOO["weighted"].graph()
+    thinned = graph.keep_edges(torch.tensor([True, False, True, True]))
+    x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
+    assert_close(normalized_smoothness(x, thinned), normalized_smoothness(x, graph))
+    for measure in (dirichlet_energy, rayleigh_quotient, mean_average_distance):
+        with pytest.raises(GraphError, match="measure on the graph with all edges"):
+            measure(x, thinned)

@@ -449,6 +449,14 @@ class Graph:
                 "which has no exact measures; compute features of all nodes, with the whole graph"
             )
 
+    def check_edges(self) -> None:
+        """Raise :class:`GraphError` if edges were left out, whose eigenspace is another one."""
+        if self._lost_edges:
+            raise GraphError(
+                "this graph has lost edges by keep_edges, but has the eigenspace of all edges, so "
+                "its energies are not defined; measure on the graph with all edges"
+            )
+
     def _check(self, x: Tensor, rows: int, what: str) -> Tensor:
         if not isinstance(x, Tensor) or x.layout != torch.strided:
             sparse = isinstance(x, Tensor)

@@ -19,6 +19,7 @@ _LONG = 1 << 12
 
 
 def _symmetric(x: Tensor, graph: Graph, inner: Inner) -> Tensor:
+    graph.check_edges()
     # The smooth part has no energy, and its rounding errors would hide the energy of the rest.
     rough = rough_part(x, graph)
     return inner(rough, rough) - _form(rough, graph.matrix, rough, inner)
@@ -42,6 +43,7 @@ def walk_energy(x: Tensor, graph: Graph, weight: Tensor, inner: Inner) -> Tensor
         weight: symmetric weights of the entries of ``graph.matrix``; shape: ``(num_entries,)``
         inner: the inner product of two ``(n, d)`` matrices, as a whole or of each column
     """
+    graph.check_edges()
     # Differences remain without the constant of each component, and rounding errors do not.
     root = graph.degree.sqrt().unsqueeze(1)
     x = rough_part(x * root, graph) / root
