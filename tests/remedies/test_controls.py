@@ -60,15 +60,23 @@ def test_theta_is_the_number():
 def test_every_layer_has_the_size_or_the_smoothness_of_the_number(parts, name, kind):
     torch.manual_seed(0)
     sizes = parts.num_features, 6
-    model = GCN(*sizes, 2, num_layers=3) if kind == "ours" else pyg.GCN(*sizes, 3, 2)
+    model = GCN(*sizes, 2, num_layers=6) if kind == "ours" else pyg.GCN(*sizes, 6, 2)
     model = REMEDIES[name].apply(model.double(), parts, 0.7)
-    conv, graph = model.convs[0], parts.graph.double()
-    out = conv(torch.randn(60, 6 if kind == "ours" else 5).double(), graph)
+    conv, graph = model.convs[4], parts.graph.double()
+    out = conv(torch.randn(60, 6).double(), graph)
     if name == "normalized":
         assert_close(graph.project(out).square().mean(0).sqrt(), torch.full((6,), 0.7).double())
     else:
         smoothness = normalized_smoothness(out.relu(), graph)
         assert_close(smoothness, torch.full((6,), 0.7).double())
+
+
+@pytest.mark.parametrize("model", [GCN(5, 6, 2, num_layers=4), pyg.GCN(5, 6, 4, 2)])
+def test_a_control_that_begins_late_needs_as_many_layers(parts, model):
+    with pytest.raises(
+        ModelError, match=r"later layer than the model's last one.*\{\"first\": 1\}"
+    ):
+        REMEDIES["normalized"].apply(model, parts)
 
 
 def test_the_wanted_smoothness_is_that_behind_the_model_s_own_activation(parts):

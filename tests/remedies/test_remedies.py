@@ -50,7 +50,7 @@ def test_applied_to_ours_it_is_the_configured_model(data, name):
     """In training as well, where random numbers are drawn in the same order."""
     remedy = REMEDIES[name]
     value = None if remedy.number is None else remedy.number.choices[1]
-    base = ModelConfig(depth=3, hidden=8, init="glorot", dropout=0.0)
+    base = ModelConfig(depth=6, hidden=8, init="glorot", dropout=0.0)
     configured = remedy.configure(base, SHORT, value)[0].build(data)
     for weight in configured.parameters():
         torch.nn.init.normal_(weight, std=0.3)
@@ -68,7 +68,7 @@ def test_applied_to_ours_it_is_the_configured_model(data, name):
 @pytest.mark.parametrize("kind", ["GCN", "GAT"])
 @pytest.mark.parametrize("name", APPLIED)
 def test_applied_to_models_of_pyg_it_is_trained(data, name, kind):
-    model = getattr(pyg, kind)(data.num_features, 8, num_layers=4, out_channels=3)
+    model = getattr(pyg, kind)(data.num_features, 8, num_layers=6, out_channels=3)
     if not REMEDIES[name].applies:
         with pytest.raises(ModelError, match=rf"{name} needs .* {kind} does not show; write GCN"):
             REMEDIES[name].apply(model, data)

@@ -50,6 +50,7 @@ def _control(
         for part in model.modules():
             if isinstance(part, ControlledConv):
                 part.control.to(weight)
+        _check_controlled(model, control)
         return
     if not model.num_layers or not all(hasattr(conv, "control") for conv in model.convs):
         raise ModelError(f"{model.title} has no convolutions that take a control")
@@ -60,6 +61,17 @@ def _control(
         made.before(model.activations[layer])
         own = made.to(model.output.weight) if layer >= made.first else None
         setattr(conv, "control", own)  # noqa: B010, a Module to mypy
+    _check_controlled(model, control)
+
+
+def _check_controlled(model: torch.nn.Module, control: str) -> None:
+    """Raise an error if the model has too few layers for a control that begins at a late one."""
+    if not any(isinstance(part, SmoothnessControl) for part in model.modules()):
+        raise ModelError(
+            f"no layer of the model has control {control!r}, which begins at a later layer than "
+            "the model's last one; a control in all layers: "
+            f'control="{control}", control_options={{"first": 1}}'
+        )
 
 
 _SCT = ("Wang et al., 2024", "https://arxiv.org/abs/2410.14604")
@@ -102,11 +114,12 @@ CONTROLLED = (
         "normalised rough part",
         "controls",
         *_OURS,
-        "The sizes of the rough and the smooth part are weights, so depth cannot change them.",
-        'GCN(..., control="normalized", control_options={"first": 1})',
-        {"control": "normalized", "control_options": {"first": 1}},  # as in the stored runs
+        "The sizes of the rough and the smooth part are weights from layer 5 on, so depth cannot "
+        "change them.",
+        'GCN(..., control="normalized")',
+        {"control": "normalized"},
         Number("control_options.beta", (0.5, 1.0)),
-        change=partial(_control, control="normalized", option="beta", first=1),
+        change=partial(_control, control="normalized", option="beta"),
     ),
     Remedy(
         "target",
