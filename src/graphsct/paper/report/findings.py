@@ -40,12 +40,14 @@ class ReportFinding:
         answer: in a few words
         text: the evidence
         counts: number of cells with each verdict, if the answer is about verdicts
+        items: the evidence case by case, as a list after the text
     """
 
     question: str
     answer: str
     text: str
     counts: tuple[tuple[str, int], ...] = ()
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ def _parts(tables: Mapping[str, Table[Any]], drawings: Sequence[Drawing]) -> Ite
     yield " ".join(brief(tables))
     for finding in overview(tables, drawings):
         yield f"**{finding.question} {finding.answer}.** {finding.text}"
+        if finding.items:
+            yield "\n".join(f"- {item}" for item in finding.items)
     yield goals(tables).to_markdown()
     found = breakdown(tables)
     if found.rows:

@@ -131,8 +131,9 @@ def _reached(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
     yield ReportFinding(
         "Do we reach the paper's accuracies?",
         f"In {found.above + found.agrees} of {found.cells} cells",
-        " ".join(f"{name}, {_agreement(part)}." for name, part in parts.items() if part.cells),
+        "This is where we are above the paper or agree with it.",
         (("above", found.above), ("agrees", found.agrees), ("below", found.below)),
+        tuple(f"{name}, {_agreement(part)}." for name, part in parts.items() if part.cells),
     )
 
 
@@ -156,21 +157,22 @@ def _best(table: Table[AccuracyRow]) -> Iterator[ReportFinding]:
         taken = chosen(here, sct=True)
         assert taken is not None
         others = {
-            "ours without SCT": chosen(here, sct=False),
-            "with SCT and epochs selected by validation loss": chosen(
+            "without SCT": chosen(here, sct=False),
+            "with SCT by validation loss": chosen(
                 [row for row in by_loss(table) if row.data_title == title], sct=True
             ),
         }
-        text = f"{title}: {_taken(taken)}, the paper's best {printed:.1f}"
-        text += "".join(f", {name} {_taken(row)}" for name, row in others.items() if row)
-        parts.append(text)
+        text = f"{title}: {_taken(taken)}; the paper's best has {printed:.1f}"
+        text += "".join(f"; {name} {_taken(row)}" for name, row in others.items() if row)
+        parts.append(f"{text}.")
         reached += taken.ours is not None and taken.ours >= printed
     if parts:
         yield ReportFinding(
             "How good is the best model with SCT?",
             f"As good as the paper's on {reached} of {len(parts)} sets",
             "Mean validation accuracy selects model and depth; validation accuracy selects the "
-            "epoch unless stated otherwise. " + "; ".join(parts) + ".",
+            "epoch, and in the last number validation loss.",
+            items=tuple(parts),
         )
 
 
