@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from graphsct.errors import DirectedGraphError
-from graphsct.graph import pattern
+from graphsct.graph import pattern, threads
 
 
 @pytest.fixture(params=["small", "large"], autouse=True)
 def size(request, monkeypatch):
     """Graphs of a few edges take the path of large ones, too: two threads, and many blocks."""
     if request.param == "large":
-        monkeypatch.setattr(pattern, "_MANY", 0)
+        monkeypatch.setattr(threads, "_MANY", 0)
         monkeypatch.setattr(pattern, "_CACHED", 3)
 
 
@@ -51,8 +51,3 @@ def test_edges_without_a_reverse_are_counted_and_the_first_is_named():
         pattern.build_pattern(ids, 5, symmetrize=False)
     assert e.value.edge == (0, 2)
     assert pattern.build_pattern(ids, 5, symmetrize=True)[0].tolist() == [0, 4, 7, 9, 12, 13]
-
-
-@pytest.mark.parametrize("edges", [0, pattern._MANY])
-def test_jobs_keep_their_order_in_one_thread_and_in_two(edges):
-    assert pattern.in_two_threads(abs, [-3, 2, -1], edges=edges) == [3, 2, 1]

@@ -17,7 +17,7 @@ from graphsct.datasets.targets import check_targets, kind_of, num_outputs
 from graphsct.errors import DataError
 from graphsct.graph import Graph
 from graphsct.graph.cache import graph_of, keep_graph
-from graphsct.graph.pattern import in_two_threads
+from graphsct.graph.threads import in_two_threads
 
 __all__ = ["assemble", "describe", "edge_homophily", "self_loops", "set_splits"]
 

@@ -13,7 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from graphsct.errors import DirectedGraphError, GraphError
-from graphsct.graph.pattern import MOST_NODES, build_pattern, in_two_threads
+from graphsct.graph.pattern import MOST_NODES, build_pattern
+from graphsct.graph.threads import in_two_threads
 
 __all__ = ["Adjacency", "build_adjacency"]
 

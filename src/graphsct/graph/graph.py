@@ -17,7 +17,7 @@ from graphsct.graph import kernels
 from graphsct.graph.adjacency import Adjacency, build_adjacency
 from graphsct.graph.autocast import widened
 from graphsct.graph.order import cache_order
-from graphsct.graph.pattern import in_two_threads
+from graphsct.graph.threads import in_two_threads
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
 

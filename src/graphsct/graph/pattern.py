@@ -6,25 +6,21 @@ times as fast as SciPy sorts the rows of a matrix, and without the interpreter's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from graphsct.errors import DirectedGraphError
+from graphsct.graph.threads import in_two_threads
 
-__all__ = ["MOST_NODES", "build_pattern", "in_two_threads"]
+__all__ = ["MOST_NODES", "build_pattern"]
 
 Array = npt.NDArray[Any]
-Result = TypeVar("Result")
 
 #: The bits of an id, and how many nodes have one.
 _BITS = 32
 MOST_NODES = 1 << (_BITS - 1)
-#: Number of edges from which a second thread pays.
-_MANY = 1 << 20
 #: Number of edges that stay in the cache between two steps.
 _CACHED = 1 << 15
 
@@ -55,18 +51,6 @@ def build_pattern(ids: Array, num_nodes: int, *, symmetrize: bool) -> tuple[Arra
     if not all(map(np.array_equal, own, reverse)):
         _refuse(there, back)
     return own
-
-
-def in_two_threads(
-    function: Callable[[Any], Result], jobs: Iterable[Any], *, edges: int
-) -> list[Result]:
-    """The result of each job, for a graph with so many edges; only for many of them a second
-    thread pays. NumPy and SciPy compute without the interpreter's lock.
-    """
-    if edges < _MANY:
-        return list(map(function, jobs))
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(function, jobs))
 
 
 def _write_keys(row: Array, col: Array, out: Array) -> None:
