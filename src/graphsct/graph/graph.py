@@ -17,9 +17,9 @@ from graphsct.graph import kernels
 from graphsct.graph.adjacency import Adjacency, build_adjacency
 from graphsct.graph.autocast import widened
 from graphsct.graph.order import cache_order
-from graphsct.graph.threads import in_two_threads
 from graphsct.graph.sampling import restrict
 from graphsct.graph.spectrum import Extremes, extreme_eigenvalues
+from graphsct.graph.threads import in_two_threads
 
 __all__ = ["DTYPES", "Graph", "count_nodes", "operator"]
 
