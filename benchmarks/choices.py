@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from page import folded
 from torch import Tensor
 from torch.nn import functional as F
 from torch_geometric.datasets import Planetoid
@@ -230,14 +231,14 @@ def measure(
 
 
 def table(out: Path) -> str:
-    """Mean, standard deviation and number of test accuracies, a table for each data set."""
+    """Mean, standard deviation and number of test accuracies, a folded table for each data set."""
     cells: dict[str, dict[tuple[str, ...], dict[int, list[float]]]] = {}
     for entry in _read(out):
         run = Run(**entry["run"])
         row = cells.setdefault(run.dataset, {}).setdefault(_settings(run), {})
         row.setdefault(run.layers, []).append(100 * entry["test"])
     names = [name for name in ("Cora", "CiteSeer", "PubMed") if name in cells]
-    return "\n\n".join(f"### {name}\n\n{_table(cells[name])}" for name in names)
+    return "\n\n".join(folded(f"Test accuracy on {name}", _table(cells[name])) for name in names)
 
 
 def _table(cells: dict[tuple[str, ...], dict[int, list[float]]]) -> str:

@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from page import fill
+from page import fill, folded
 from torch import Tensor
 
 from graphsct.datasets import csbm, load
@@ -375,9 +375,10 @@ def report(path: Path) -> None:
         )
         writer.writeheader()
         writer.writerows(runs.rows)
-    text = "\n\n".join((_choice(runs), _confirmation(runs)))
-    print(text)
-    fill(PAGE, {"forms": text})
+    confirmed, forms = _confirmation(runs), _choice(runs)
+    print(forms, confirmed, sep="\n\n")
+    title = "Mean validation accuracy of every form"
+    fill(PAGE, {"confirmed": confirmed, "forms": folded(title, forms)})
 
 
 def _choice(runs: Runs) -> str:

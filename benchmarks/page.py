@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["fill"]
+__all__ = ["fill", "folded"]
 
 
 def fill(page: Path, texts: dict[str, str]) -> None:
@@ -20,3 +20,9 @@ def fill(page: Path, texts: dict[str, str]) -> None:
         before, _, rest = content.partition(begin)
         content = f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}"
     page.write_text(content, encoding="utf-8")
+
+
+def folded(title: str, table: str) -> str:
+    """A long Markdown table, closed until a reader opens it by its title."""
+    rows = len(table.splitlines()) - 2  # without heading and rule
+    return f"<details markdown>\n<summary>{title} ({rows} rows)</summary>\n\n{table}\n\n</details>"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from graphsct.pages.tables import Table
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.board_findings import BoardFinding, board_findings
 from graphsct.remedies.board_page import TITLE, rules
 from graphsct.remedies.published import published_table
-from graphsct.remedies.standings import best_table, boards, cost_table, score_table
+from graphsct.remedies.standings import RemedyRow, best_table, boards, cost_table, score_table
 
 __all__ = ["PICTURE", "markdown"]
 
@@ -49,13 +51,23 @@ def _parts(cells: Sequence[BoardCell], folder: Path | None) -> Iterator[str]:
         yield others.to_markdown()
     for (data, model), own in boards(cells).items():
         yield f"## Every remedy: {data}, {model}"
-        yield score_table(own, "val_score").to_markdown(3)
-        yield cost_table(own).to_markdown(3)
+        scores, costs = score_table(own, "val_score"), cost_table(own)
+        left = [row.title for row in scores.rows if not row.cells]
+        yield _run_only(scores, left, "; ".join(left)).to_markdown(3)
+        yield _run_only(costs, left, "the same as above").to_markdown(3)
     yield "## Run a cell again"
     yield "Each cell is one command, which its entry on the page shows. For example:"
     yield f"```sh\n{cells[0].command}\n```"
     yield "This writes `remedies.html`, with all cells, and scores, ranks and energies by depth:"
     yield "```sh\ngraphsct remedies report\n```"
+
+
+def _run_only(table: Table[RemedyRow], left: Sequence[str], names: str) -> Table[RemedyRow]:
+    """Rows for the remedies that were run at some depth, and a note on those that are left."""
+    if not left:
+        return table
+    note = f"remedies that were not run at any depth ({len(left)}): {names}"
+    return replace(table.only(lambda row: row.cells), notes=(*table.notes, note))
 
 
 def _finding(finding: BoardFinding) -> str:
