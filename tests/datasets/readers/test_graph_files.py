@@ -177,6 +177,14 @@ def test_nodes_give_the_order_and_the_isolated_ones(tmp_path):
     assert from_files(edges, nodes=nodes).graph.num_components == 3
 
 
+def test_other_columns_of_nodes_are_not_passed_over(tmp_path):
+    edges, _, _ = write_named(tmp_path)
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("id,label,age\n" + "".join(f"{name},p,3\n" for name in NAMES))
+    with pytest.raises(DataError, match=r"nodes.csv has 3 columns, .* labels.csv .* features.csv"):
+        from_files(edges, nodes=nodes)
+
+
 def test_integers_may_be_names(tmp_path):
     edges = tmp_path / "e.csv"
     edges.write_text("70000000000,5\n5,70000000000\n")

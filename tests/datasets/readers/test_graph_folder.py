@@ -108,3 +108,15 @@ def test_what_is_wrong_with_a_folder(folder, tmp_path):
         from_folder(tmp_path / "empty")
     with pytest.raises(DataError, match="there is no folder"):
         from_folder(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("missing", ["features.npy", "labels.npz"])
+def test_a_file_that_is_not_read_is_named_where_others_are_missing(folder, missing):
+    (folder / "node_table.csv").write_text("id,label\n0,1\n")
+    (folder / "README.txt").write_text("read me")
+    assert from_folder(folder).num_nodes == 300
+    (folder / missing).unlink()
+    with pytest.raises(DataError, match=r"node_table\.csv is not read: .* edges, features, labels"):
+        from_folder(folder)
+    (folder / "node_table.csv").unlink()
+    assert from_folder(folder).num_nodes == 300

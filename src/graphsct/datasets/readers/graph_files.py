@@ -135,4 +135,10 @@ def _read_nodes(path: PathLike | None, **options: Any) -> Named | None:
     if path is None:
         return None
     table = read_columns(existing(path), lambda _, first: ["string"] * len(first), ids=1, **options)
+    if len(table.columns) > 1:
+        raise DataError(
+            f"{table.path} has {len(table.columns)} columns, but nodes are one column of ids; move "
+            "the others into files of their own: labels.csv with the columns id and label, and "
+            "features.csv with id and all features"
+        )
     return Named.of(table)

@@ -15,6 +15,7 @@ from graphsct.errors import DataError
 
 __all__ = ["from_folder"]
 
+_NAMES = ("edges", "features", "labels", "targets", "nodes", "split", *Split._fields)
 _SUFFIXES = (*TEXT, *(f"{suffix}.gz" for suffix in TEXT), ".parquet", *ARRAYS)
 
 
@@ -31,8 +32,9 @@ def from_folder(
 
     The file ``edges`` is required. The files ``features``, ``labels`` or ``targets``, ``nodes``,
     and ``split.npz`` or ``train``, ``val`` and ``test``, are optional. Each has the extension of a
-    format of :func:`from_files`, such as ``edges.csv`` or ``features.npy``. A folder with ``raw``
-    and ``split`` is read by :func:`from_ogb`.
+    format of :func:`from_files`, such as ``edges.csv`` or ``features.npy``. If features or labels
+    are missing, a file of data with any other name is refused. A folder with ``raw`` and ``split``
+    is read by :func:`from_ogb`.
 
     Args:
         folder: the folder
@@ -60,6 +62,8 @@ def from_folder(
     if features is not None and given is not None:
         raise DataError(f"{place} has {given.name}; leave features={features!r} out")
     labels, targets = _find(place, "labels"), _find(place, "targets")
+    if given is None or (labels or targets) is None:
+        _check_names(place)
     return from_files(
         edges,
         given or features,
@@ -72,6 +76,18 @@ def from_folder(
         weighted=weighted,
         name=place.resolve().name,
     )
+
+
+def _check_names(place: Path) -> None:
+    """Raise an error for a file of data that is not read, where others may be missing."""
+    for path in sorted(place.iterdir()):
+        name, dot, suffix = path.name.partition(".")
+        kind = f"{dot}{suffix}".lower()
+        if name not in _NAMES and kind in _SUFFIXES and kind != ".txt":  # such as README.txt
+            raise DataError(
+                f"{path} is not read: the files of a graph are {', '.join(_NAMES)}; rename it to "
+                "one of these, or move it out of the folder"
+            )
 
 
 def _split(place: Path) -> SplitLike | None:
