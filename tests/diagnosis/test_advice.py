@@ -3,6 +3,7 @@ import torch
 from torch_geometric.nn import GAT, GCN, GraphSAGE
 
 from graphsct import diagnose, nn
+from graphsct.diagnosis import advice
 from graphsct.diagnosis.advice import Patient, advise, sound_depth
 from graphsct.diagnosis.verdict import Finding
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("seed")
 def advice_for(model, data, kind="over-smoothed", layers=(3, 4)):
     layers_found = diagnose(model, data, rival=False, reach=False).layers
     patient = Patient(model, layers_found, [Finding(kind, layers, "")], data.graph.num_components)
-    return {advice.name: advice for advice in advise(patient)}
+    return {one.name: one for one in advise(patient)}
 
 
 def test_nothing_to_try_against_nothing(data):
@@ -50,7 +51,17 @@ def test_layers_with_other_weights_get_no_identity(data, kind):
     found = advice_for(kind(16, 8, 4, 3), data)
     if kind is GraphSAGE:  # two matrices, of which neither alone is the map of a layer
         assert "identity" not in found
-    assert found["residual"].change.startswith("x = conv(x, edge_index)")
+    assert "batch_norm" in found
+
+
+def test_what_made_models_worse_is_not_advised(monkeypatch, data):
+    model = GraphSAGE(16, 8, 4, 3)
+    assert advice._measured()["gains"]["residual"]["gain"] < 0
+    assert "residual" not in advice_for(model, data)
+    monkeypatch.setattr(advice, "_measured", lambda: {"on": "nothing", "gains": {}})
+    found = advice_for(model, data)["residual"]
+    assert found.change.startswith("x = conv(x, edge_index)")
+    assert found.evidence == "not measured"
 
 
 def test_longer_training_only_if_nothing_is_wrong_inside(data):
@@ -63,9 +74,9 @@ def test_longer_training_only_if_nothing_is_wrong_inside(data):
 
 
 def test_every_advice_has_its_evidence(data):
-    for advice in advice_for(nn.GCN(16, 8, 3, 8, init="glorot"), data).values():
-        assert "points of test accuracy (95 % interval" in advice.evidence
-        assert advice.to_dict() == vars(advice)
+    for one in advice_for(nn.GCN(16, 8, 3, 8, init="glorot"), data).values():
+        assert "points of test accuracy (95 % interval" in one.evidence
+        assert one.to_dict() == vars(one)
 
 
 @pytest.mark.parametrize(

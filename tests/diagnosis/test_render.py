@@ -20,7 +20,7 @@ def test_training_and_effects_are_shown(data):
     assert f"test accuracy {100 * runs[0].test_score:.1f} %" in text
     assert "Remedies tried with 2 seeds, 4 epochs, the epoch selected by validation " in text
     assert "+30.0 ± 7.1" in text
-    assert "not tried: identity: a reason" in text
+    assert "not tried: identity start: a reason" in text
 
 
 def test_names_are_no_markup(data):

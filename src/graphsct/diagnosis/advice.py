@@ -76,15 +76,18 @@ def title(name: str) -> str:
 
 
 def advise(patient: Patient) -> tuple[Advice, ...]:
-    """The remedies that fit a model and are not in place yet, the largest measured gain first."""
+    """The remedies that fit a model and are not in place yet, the largest measured gain first.
+    Remedies that made models worse in the measurement are left out.
+    """
     kinds = {finding.kind for finding in patient.findings}
+    gains = {name: row["gain"] for name, row in _measured()["gains"].items()}
     found = []
     for name, (fits, line) in _ADVICE.items():
-        change = line(patient) if kinds & fits else None
+        fits_and_helps = kinds & fits and gains.get(name, 0.0) >= 0
+        change = line(patient) if fits_and_helps else None
         if change is not None:
             why = REMEDIES[name].claim if name in REMEDIES else _LONGER
             found.append(Advice(name, change, why, _evidence(name)))
-    gains = {name: row["gain"] for name, row in _measured()["gains"].items()}
     return tuple(sorted(found, key=lambda advice: -gains.get(advice.name, 0.0)))
 
 

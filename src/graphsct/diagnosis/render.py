@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from graphsct.diagnosis.advice import title
 from graphsct.diagnosis.rates import describe_rate, read_rates
 from graphsct.diagnosis.tables import effect_table, long_layer_table, short_layer_table
 from graphsct.diagnosis.words import MEANINGS, size, trained
@@ -42,14 +43,14 @@ def render(found: Diagnosis, console: Console, options: ConsoleOptions) -> Itera
     if found.advice:
         yield Text("\nWhat to try:", style="bold")
         for advice in found.advice:
-            yield Text.assemble(("  " + advice.name, "bold"), f": {advice.why}")
+            yield Text.assemble(("  " + advice.title, "bold"), f": {advice.why}")
             yield Text(f"      {advice.change}", style="cyan")
             yield Text(f"      evidence: {advice.evidence}", style="dim")
     if effects is not None:
         yield Text(f"\n{effects.title}:", style="bold")
         yield effects.to_rich()
     for name, reason in found.untried.items():
-        yield Text(f"not tried: {name}: {reason}", style="dim")
+        yield Text(f"not tried: {title(name)}: {reason}", style="dim")
 
 
 def explanations(found: Diagnosis) -> Iterator[Any]:
