@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphsct import __version__
+from graphsct.diagnosis.advice import title
 from graphsct.diagnosis.diagnosis import Diagnosis
 from graphsct.diagnosis.page.counts import card_view
 from graphsct.diagnosis.page.curves import curves
@@ -37,7 +38,7 @@ def page(found: Diagnosis) -> str:
         tried=effects,
         effects=_measured(found),
         best=best(found),
-        untried=found.untried,
+        untried={title(name): reason for name, reason in found.untried.items()},
         history=[] if found.run is None else history([found.run]),
         graph=card_view(found.graph),
         settings=_settings(found),
