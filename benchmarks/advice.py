@@ -3,9 +3,9 @@
     python benchmarks/advice.py run --out advice.jsonl      # resumable, a line per model
     python benchmarks/advice.py report --out advice.jsonl   # src/graphsct/diagnosis/gains.json
 
-Each model is diagnosed, and everything that is advised and can be applied is tried with the same
-three seeds. The gain of a remedy is the mean over models of the mean paired difference of the test
-score, at epochs that validation chose, with the 95 % interval of Student's t over the models.
+Each model is diagnosed, and every remedy that fits it is tried with the same three seeds. The gain
+of a remedy is the mean over models of the mean paired difference of the test score, at epochs that
+validation chose, with the 95 % interval of Student's t over the models.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import json
 import statistics
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -21,6 +22,7 @@ from scipy import stats
 
 from graphsct import datasets, diagnose, fit
 from graphsct.diagnosis import try_remedies
+from graphsct.diagnosis.advice import Patient, applicable
 from graphsct.training import ModelConfig, TrainConfig
 from graphsct.training.seeding import seeded
 from graphsct.training.seeds import split_of
@@ -40,7 +42,7 @@ GAINS = Path(__file__).parents[1] / "src/graphsct/diagnosis/gains.json"
 
 
 def examine(name: str, model: ModelConfig) -> dict[str, list[float]]:
-    """The differences of each remedy that is advised for a model, in points."""
+    """The differences of each remedy that fits a model, in points."""
     data = datasets.load(name)
     config = TrainConfig(epochs=100, patience=100)
     with seeded(0):
@@ -48,6 +50,8 @@ def examine(name: str, model: ModelConfig) -> dict[str, list[float]]:
     split = split_of(data, 0)
     fit(built, data, config, split=split, progress=False)
     found = diagnose(built, data, split=split, influence=False, reach=False)
+    patient = Patient(built, found.layers, found.findings, data.graph.num_components)
+    found = replace(found, advice=tuple(applicable(patient)))  # also those that may do harm
     tried = try_remedies(found, model, data, config, seeds=SEEDS)
     return {effect.name: [100 * d for d in effect.differences] for effect in tried.effects[1:]}
 

@@ -17,7 +17,7 @@ from graphsct.nn import GCN, Model, SmoothnessControl
 from graphsct.records import Record
 from graphsct.remedies import REMEDIES
 
-__all__ = ["Advice", "Patient", "advise", "sound_depth", "title"]
+__all__ = ["Advice", "Patient", "advise", "applicable", "sound_depth", "title"]
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,22 @@ def title(name: str) -> str:
 
 
 def advise(patient: Patient) -> tuple[Advice, ...]:
-    """The remedies that fit a model and are not in place yet, the largest measured gain first.
-    Remedies that made models worse in the measurement are left out.
+    """The remedies that fit a model, the largest measured gain first. Remedies that made models
+    worse in the measurement are left out.
     """
-    kinds = {finding.kind for finding in patient.findings}
     gains = {name: row["gain"] for name, row in _measured()["gains"].items()}
-    found = []
+    helpful = [one for one in applicable(patient) if gains.get(one.name, 0.0) >= 0]
+    return tuple(sorted(helpful, key=lambda one: -gains.get(one.name, 0.0)))
+
+
+def applicable(patient: Patient) -> Iterator[Advice]:
+    """All remedies that fit a model and its findings and are not in place yet."""
+    kinds = {finding.kind for finding in patient.findings}
     for name, (fits, line) in _ADVICE.items():
-        fits_and_helps = kinds & fits and gains.get(name, 0.0) >= 0
-        change = line(patient) if fits_and_helps else None
+        change = line(patient) if kinds & fits else None
         if change is not None:
             why = REMEDIES[name].claim if name in REMEDIES else _LONGER
-            found.append(Advice(name, change, why, _evidence(name)))
-    return tuple(sorted(found, key=lambda advice: -gains.get(advice.name, 0.0)))
+            yield Advice(name, change, why, _evidence(name))
 
 
 def sound_depth(findings: Sequence[Finding], num_layers: int) -> int:
