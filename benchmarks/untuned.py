@@ -30,7 +30,7 @@ from graphsct.datasets import load
 from graphsct.errors import DivergedError
 from graphsct.extras import stored_results
 from graphsct.remedies import REMEDIES
-from graphsct.remedies.board_cell import BoardKey
+from graphsct.remedies.board_cell import BoardCell, BoardKey
 from graphsct.remedies.budget import base_model, budget_of
 from graphsct.remedies.packed import read_packed
 from graphsct.remedies.wins import CONTROLS, UNTUNED, planned, read_untuned, win_table
@@ -88,6 +88,24 @@ def run(path: Path, names: list[str] | None, depths: list[int] | None) -> None:
             print(*key, f"{own[0].get('seconds', 'diverged')} s per run", flush=True)
 
 
+def scores(cells: list[BoardCell]) -> str:
+    """A table of the untuned test scores: a row for each network that has all controls."""
+    names = ("none", *CONTROLS)
+    found = {cell.key: cell for cell in cells}
+    lines = [
+        "### Untuned: test scores",
+        "",
+        f"| data, model, layers | {' | '.join(REMEDIES[name].title for name in names)} |",
+        "| --- " + "| ---: " * len(names) + "|",
+    ]
+    for base in sorted(key for key in found if key.remedy == "none"):
+        row = [found.get(base._replace(remedy=name)) for name in names]
+        if all(row):
+            shown = " | ".join(cell.show() if cell.runs else "diverged" for cell in row if cell)
+            lines.append(f"| {base.data}, {base.model}, {base.depth} | {shown} |")
+    return "\n".join(lines)
+
+
 def report(path: Path) -> None:
     """Store the runs, if there are any, and write the tables of the page."""
     if path.exists():
@@ -99,7 +117,7 @@ def report(path: Path) -> None:
         win_table(read_packed(), "Tuned: 8 settings each"),
         win_table(read_untuned(), "Untuned: the first of these settings"),
     )
-    text = "\n\n".join(table.to_markdown(3) for table in tables)
+    text = "\n\n".join([scores(read_untuned()), *(table.to_markdown(3) for table in tables)])
     print(text)
     fill(PAGE, {"wins": text})
 
