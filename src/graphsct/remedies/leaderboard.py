@@ -36,7 +36,7 @@ from graphsct.training.timing import alternate, epoch_of
 if TYPE_CHECKING:
     from graphsct.diagnosis.diagnosis import Diagnosis
 
-__all__ = ["Inspect", "compare_remedies", "cost_of", "fits"]
+__all__ = ["Inspect", "compare_remedies", "cost_of", "epoch_seconds", "fits"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -264,13 +264,24 @@ def cost_of(data: Any, remedy: Remedy, key: BoardKey, setting: BudgetSetting) ->
     """
     if remedy.name == "none":
         return None
-    epochs, plain = [], (REMEDIES["none"], replace(setting, value=None))
-    for each, own in ((remedy, setting), plain):
-        build, train = _recipe(data, each, key, own)
-        (model,) = build_seeds(build, [0])
-        epochs.append(epoch_of(model, data, train, split_of(data, 0)))
+    plain = REMEDIES["none"], replace(setting, value=None)
+    epochs = [_epoch(data, each, key, own) for each, own in ((remedy, setting), plain)]
     cost, least = alternate(epochs, _COST_SECONDS, _COST_EPOCHS, time.process_time)
     return cost / least
+
+
+def epoch_seconds(data: Any, key: BoardKey, setting: BudgetSetting) -> float:
+    """The processor time of an epoch of a cell, in seconds; the arguments are those of
+    :func:`cost_of`.
+    """
+    epoch = _epoch(data, REMEDIES[key.remedy], key, setting)
+    return alternate([epoch], _COST_SECONDS, _COST_EPOCHS, time.process_time)[0]
+
+
+def _epoch(data: Any, remedy: Remedy, key: BoardKey, setting: BudgetSetting) -> Callable[[], Any]:
+    build, train = _recipe(data, remedy, key, setting)
+    (model,) = build_seeds(build, [0])
+    return epoch_of(model, data, train, split_of(data, 0))
 
 
 def _recipe(
