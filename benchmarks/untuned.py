@@ -102,7 +102,7 @@ def scores(cells: list[BoardCell]) -> str:
         row = [found.get(base._replace(remedy=name)) for name in names]
         if all(row):
             shown = " | ".join(cell.show() if cell.runs else "diverged" for cell in row if cell)
-            lines.append(f"| {base.data}, {base.model}, {base.depth} | {shown} |")
+            lines.append(f"| {base.title}, {base.depth} | {shown} |")
     return "\n".join(lines)
 
 

@@ -52,7 +52,7 @@ def test_compare_runs_cells_and_report_shows_them(tmp_path):
     assert names == [(2, "none"), (2, "residual"), (3, "none"), (3, "residual")]
     shown = run("report", cells, "--out", page)
     assert shown.stdout.strip() == str(page)
-    assert "demo, gcn" in page.read_text(encoding="utf-8")
+    assert "demo, GCN" in page.read_text(encoding="utf-8")
 
 
 def test_report_shows_the_packaged_cells_and_writes_markdown(tmp_path):
@@ -60,7 +60,7 @@ def test_report_shows_the_packaged_cells_and_writes_markdown(tmp_path):
     found = run("report", "--out", page, "--markdown", text)
     assert found.exit_code == 0, found.stderr
     assert found.stdout.split() == [str(page), str(text)]
-    assert "cora, gcn, 2 layers, GCNII" in page.read_text(encoding="utf-8")
+    assert "Cora, GCN, 2 layers, GCNII" in page.read_text(encoding="utf-8")
     assert text.read_text(encoding="utf-8") == markdown(read_packed())
 
 

@@ -55,7 +55,7 @@ def test_what_survives_is_named_with_its_score_and_cost():
     found = by_question(CELLS)["What survives depth, and at what cost?"]
     assert found.answer == "GCNII; PairNorm"
     assert found.lines == (
-        "cora, gcn: 3 of 3 at 16, 2 of 3 at 32 layers. At 32: GCNII 82.0 (1.2 ×); PairNorm 69.0.",
+        "Cora, GCN: 3 of 3 at 16, 2 of 3 at 32 layers. At 32: GCNII 82.0 (1.2 ×); PairNorm 69.0.",
     )
 
 
@@ -87,11 +87,11 @@ def test_metrics_that_are_not_in_percent_have_more_digits():
 
 def test_what_hurts_and_what_is_not_better_than_fewer_layers():
     found = by_question(CELLS)
-    assert found["What hurts a shallow model?"].lines == ("cora, gcn, 2 layers: PairNorm -10.0",)
+    assert found["What hurts a shallow model?"].lines == ("Cora, GCN, 2 layers: PairNorm -10.0",)
     fewer = found["What is better than fewer layers?"]
     assert fewer.answer == "1 of 3 at some depth"
     assert fewer.lines == (
-        "cora, gcn: GCNII (at 16, 32)",
+        "Cora, GCN: GCNII (at 16, 32)",
         "Not shown to be better at any depth: residual connections; PairNorm",
     )
 
@@ -105,16 +105,16 @@ def test_costs_are_relative_to_no_remedy():
     found = by_question(slow)["What does a remedy cost?"]
     assert found.answer == "2.5 × the time, in the median"
     assert found.lines == (
-        "cora, gcn, 2 layers: 2.0 to 3.0 × (residual connections), median 2.5 ×",
+        "Cora, GCN, 2 layers: 2.0 to 3.0 × (residual connections), median 2.5 ×",
     )
 
 
 def test_published_scores_that_do_not_hold_are_named():
     found = by_question(CELLS)["Do published scores by depth hold?"]
     assert found.answer == "2 of 6 do"  # GCN at 2 layers and GCNII at 16
-    assert "GCN: 1 of 3; ours is up to 40.3 points below (cora, 32 layers)" in found.lines
+    assert "GCN: 1 of 3; ours is up to 40.3 points below (Cora, 32 layers)" in found.lines
     above = by_question([cell("none", 0.8, 64), cell("none", 0.8, 2)])[found.question]
-    assert above.lines == ("GCN: 1 of 2; ours is up to 51.3 points above (cora, 64 layers)",)
+    assert above.lines == ("GCN: 1 of 2; ours is up to 51.3 points above (Cora, 64 layers)",)
     texas = [cell("none", 0.5, 2, data="texas")]
     assert found.question not in by_question(texas)
 
@@ -122,7 +122,7 @@ def test_published_scores_that_do_not_hold_are_named():
 def test_cells_that_were_not_run_are_counted():
     found = by_question(CELLS)["What was not run?"]
     (line,) = found.lines
-    assert line.startswith("cora, gcn, 2, 16, 32 layers: 16 cells run, ")
+    assert line.startswith("Cora, GCN, 2, 16, 32 layers: 16 cells run, ")
     assert line.endswith(" not run, 1 diverged")
     assert found.answer.split()[0] in line
 

@@ -19,7 +19,7 @@ def test_it_has_findings_rules_tables_and_the_command():
         "## Rules",
         "## Best remedy for each data set and depth",
         "## Published scores by depth, beside ours",
-        "## Every remedy: cora, gcn",
+        "## Every remedy: Cora, GCN",
         "### Test accuracy, %, epoch by validation metric",
         "### Time per epoch",
         "## Run a cell again",
@@ -35,7 +35,7 @@ def test_remedies_without_any_run_are_named_below_the_tables():
         board_cell("residual", [0.7, 0.75]),
         board_cell("pair_norm", [], chosen=None, failure="the weights diverged"),
     ]
-    _, own = markdown(cells).split("## Every remedy: cora, gcn")
+    _, own = markdown(cells).split("## Every remedy: Cora, GCN")
     assert "| residual connections | 72.5 ± 3.5 | not run |" in own
     assert own.count("| PairNorm | diverged | not run |") == 2
     assert "| DropEdge |" not in own

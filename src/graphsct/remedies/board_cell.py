@@ -9,8 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from graphsct.datasets.catalog import CATALOG
 from graphsct.errors import ExperimentError
 from graphsct.files import write_json
+from graphsct.nn.blueprint import get_model
 from graphsct.records import Record
 from graphsct.remedies.budget import BudgetSetting
 from graphsct.training.metrics import METRICS, Metric
@@ -20,7 +22,7 @@ from graphsct.training.scored_run import ScoredRun
 if TYPE_CHECKING:
     from graphsct.diagnosis.measure import LayerReport
 
-__all__ = ["BoardCell", "BoardKey", "BoardLayer", "TriedSetting"]
+__all__ = ["BoardCell", "BoardKey", "BoardLayer", "TriedSetting", "data_title"]
 
 
 class BoardKey(NamedTuple):
@@ -52,6 +54,21 @@ class BoardKey(NamedTuple):
     def board(self) -> str:
         """The name of the file of all cells with its data and model."""
         return _file_name(self.data, self.model)
+
+    @property
+    def title(self) -> str:
+        """Its data and model, as people name them.
+
+        Example:
+            >>> BoardKey("chameleon_filtered", "gcn", 2, "none").title
+            'Chameleon without duplicates, GCN'
+        """
+        return f"{data_title(self.data)}, {get_model(self.model).title}"
+
+
+def data_title(name: str) -> str:
+    """The title of a data set of the catalogue, the name of any other data."""
+    return CATALOG[name].title if name in CATALOG else name
 
 
 def _file_name(*parts: object) -> str:

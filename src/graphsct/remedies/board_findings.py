@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from graphsct.nn.blueprint import get_model
 from graphsct.remedies import REMEDIES
-from graphsct.remedies.board_cell import BoardCell, BoardKey
+from graphsct.remedies.board_cell import BoardCell, BoardKey, data_title
 from graphsct.remedies.published import NEAR, published
 from graphsct.remedies.rivals import Contest, contests
 from graphsct.remedies.standings import boards, fitting
@@ -96,10 +97,6 @@ def _depths(board: Board, least: int = 0) -> list[int]:
     return sorted({cell.key.depth for cell in board if cell.runs and cell.key.depth >= least})
 
 
-def _place(key: BoardKey) -> str:
-    return f"{key.data}, {key.model}"
-
-
 def _list(names: Sequence[str], most: int = _MOST) -> str:
     """Names joined by semicolons, since some contain commas; the last ones are only counted.
 
@@ -133,7 +130,7 @@ def _depth(own: Sequence[Board]) -> BoardFinding:
         counts = [f"{len(kept)} of {count} at {depth}" for depth, (kept, count) in found.items()]
         depth = max((depth for depth, (kept, _) in found.items() if kept), default=0)
         shown = _survived(board, found[depth][0], depth) if depth else ""
-        lines.append(f"{_place(board[0].key)}: {', '.join(counts)} layers.{shown}")
+        lines.append(f"{board[0].key.title}: {', '.join(counts)} layers.{shown}")
         names = [_title(cell.key) for cell in found[max(found)][0]]
         everywhere = [name for name in names if everywhere is None or name in everywhere]
     answer = "Not known yet: no cell is that deep"
@@ -183,7 +180,7 @@ def _gains(own: Sequence[Board]) -> BoardFinding:
         shown = [f"{len(better[d])} of {len(at)} at {d}" for d, at in by_depth.items()]
         deepest = max(by_depth)
         most = f" At {deepest}: {_list(better[deepest])}." if better[deepest] else ""
-        lines.append(f"{_place(board[0].cell.key)}: {', '.join(shown)} layers.{most}")
+        lines.append(f"{board[0].cell.key.title}: {', '.join(shown)} layers.{most}")
         for depth, at in by_depth.items():
             counts.setdefault(depth, []).extend(contest.verdict for contest in at)
     ends = sorted({min(counts), max(counts)}) if counts else []
@@ -203,7 +200,7 @@ def _shallow_models(own: Sequence[Board]) -> BoardFinding:
         found = _by_gain(at, "worse")
         worse, tested = worse + len(found), tested + len(at)
         shown = _list(found, 6) if found else "none"
-        lines.append(f"{_place(board[0].cell.key)}, {depth} layers: {shown}")
+        lines.append(f"{board[0].cell.key.title}, {depth} layers: {shown}")
     answer = f"{worse} of {tested} do" if tested else "Not tested"
     rule = f"Losses against no remedy in the shallowest model, in points. {_TEST}"
     return BoardFinding("What hurts a shallow model?", answer, rule, tuple(lines))
@@ -221,7 +218,7 @@ def _fewer_layers(own: Sequence[Board]) -> BoardFinding:
                     better.setdefault(title, []).append(depth)
         winners |= set(better)
         shown = [f"{title} (at {_numbers(depths)})" for title, depths in better.items()]
-        lines.append(f"{_place(board[0].cell.key)}: {_list(shown, 6) if shown else 'none'}")
+        lines.append(f"{board[0].cell.key.title}: {_list(shown, 6) if shown else 'none'}")
     never = [title for title in names if title not in winners]
     if never:
         lines.append(f"Not shown to be better at any depth: {_list(never, len(never))}")
@@ -246,9 +243,9 @@ def _winner(cells: Board) -> BoardFinding:
     ]
     rule = (
         "A control wins if it is better than no control in two thirds of the deep cells. These are "
-        f"{' and '.join(MODELS)} with {_numbers(DEPTHS)} layers on {', '.join(DATA)}. "
-        f"Paired t-tests of runs with the same seed, {100 * LEVEL:g} %, Holm's correction over all "
-        "of them."
+        f"{' and '.join(get_model(name).title for name in MODELS)} with {_numbers(DEPTHS)} layers "
+        f"on {', '.join(map(data_title, DATA))}. Paired t-tests of runs with the same seed, "
+        f"{100 * LEVEL:g} %, Holm's correction over all of them."
     )
     return BoardFinding("Is there a control that wins?", answer, rule, tuple(lines))
 
@@ -267,7 +264,7 @@ def _cost(own: Sequence[Board]) -> BoardFinding:
         if at:
             most = max(at, key=at.__getitem__)
             lines.append(
-                f"{_place(most)}, {depth} layers: {min(at.values()):.1f} to {at[most]:.1f} × "
+                f"{most.title}, {depth} layers: {min(at.values()):.1f} to {at[most]:.1f} × "
                 f"({_title(most)}), median {median(at.values()):.1f} ×"
             )
     answer = f"{median(everything):.1f} × the time, in the median" if everything else "Not measured"
@@ -289,7 +286,7 @@ def _others(cells: Sequence[BoardCell]) -> list[BoardFinding]:
         gaps = [(gap, each.data, depth) for each in own for depth, gap in each.both.items()]
         holds = sum(len(each.holds) for each in own)
         shown = [
-            f"ours is up to {abs(gap):.1f} points {word} ({data}, {depth} layers)"
+            f"ours is up to {abs(gap):.1f} points {word} ({data_title(data)}, {depth} layers)"
             for word, (gap, data, depth) in (("above", max(gaps)), ("below", min(gaps)))
             if (gap if word == "above" else -gap) > NEAR
         ]
@@ -311,7 +308,7 @@ def _missing(own: Sequence[Board]) -> BoardFinding:
         diverged = sum(cell.failure is not None for cell in board)
         absent += missing
         lines.append(
-            f"{_place(key)}, {_numbers(depths)} layers: {len(board)} cells run, {missing} not run, "
+            f"{key.title}, {_numbers(depths)} layers: {len(board)} cells run, {missing} not run, "
             f"{diverged} diverged"
         )
     rule = "This counts all remedies that fit the model, at every depth at which any was run."

@@ -49,8 +49,8 @@ def _parts(cells: Sequence[BoardCell], folder: Path | None) -> Iterator[str]:
     others = published_table(cells)
     if others.rows:
         yield others.to_markdown()
-    for (data, model), own in boards(cells).items():
-        yield f"## Every remedy: {data}, {model}"
+    for own in boards(cells).values():
+        yield f"## Every remedy: {own[0].key.title}"
         scores, costs = score_table(own, "val_score"), cost_table(own)
         left = [row.title for row in scores.rows if not row.cells]
         yield _run_only(scores, left, "; ".join(left)).to_markdown(3)

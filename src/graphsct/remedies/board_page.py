@@ -47,12 +47,12 @@ def page(cells: Sequence[BoardCell]) -> str:
         best=best_table(cells),
         boards=[
             {
-                "title": f"{data}, {model}",
+                "title": own[0].key.title,
                 "plots": depth_plots(own),
                 "scores": [score_table(own, select) for select in ("val_score", "val_loss")],
                 "cost": cost_table(own),
             }
-            for (data, model), own in boards(cells).items()
+            for own in boards(cells).values()
         ],
         cells=[_describe(cell) for cell in cells],
     )
@@ -84,10 +84,10 @@ def rules(cells: Sequence[BoardCell]) -> list[str]:
 
 
 def _describe(cell: BoardCell) -> dict[str, Any]:
-    data, model, depth, remedy = cell.key
+    key = cell.key
     return {
-        "name": cell.key.name,
-        "title": f"{data}, {model}, {depth} layers, {REMEDIES[remedy].title}",
+        "name": key.name,
+        "title": f"{key.title}, {key.depth} layers, {REMEDIES[key.remedy].title}",
         "command": cell.command,
         "failure": cell.failure,
         "json": _json(cell),

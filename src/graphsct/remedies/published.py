@@ -12,7 +12,7 @@ from typing import Any
 from graphsct.errors import ExperimentError
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.records import Record
-from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.board_cell import BoardCell, data_title
 
 __all__ = ["NEAR", "PublishedScores", "PublishedTable", "published", "published_table"]
 
@@ -119,7 +119,7 @@ def published_table(cells: Sequence[BoardCell]) -> Table[_Line]:
     lines = [line for found in published(cells) for line in _lines(found)]
     depths = sorted({depth for line in lines for depth in line.fields})
     columns: tuple[Column[_Line], ...] = (
-        Column("data", "{data:s}", right=False),
+        Column("data", lambda line: data_title(line.data), right=False),
         Column("model", "{title:s}", right=False),
         Column("from", "{whose:s}", right=False),
         Column("repro-\nduced", "{reproduced:s}", right=False),

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from graphsct.nn.blueprint import get_model
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.remedies import REMEDIES
-from graphsct.remedies.board_cell import BoardCell
+from graphsct.remedies.board_cell import BoardCell, data_title
 from graphsct.remedies.leaderboard import fits
 from graphsct.remedies.rivals import contests
 from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
@@ -214,8 +215,8 @@ def _gain(row: BestRow) -> str:
 
 
 _BEST: tuple[Column[BestRow], ...] = (
-    Column("data", "{data:s}", right=False),
-    Column("model", "{model:s}", right=False),
+    Column("data", lambda row: data_title(row.data), right=False),
+    Column("model", lambda row: get_model(row.model).title, right=False),
     Column("layers", "{depth:d}"),
     Column("best", lambda row: _title(row.best), right=False),
     Column("test", "{score:s}"),

@@ -23,7 +23,7 @@ from pathlib import Path
 from graphsct.extras import stored_results
 from graphsct.pages.tables import Column, Field, Table
 from graphsct.remedies import REMEDIES
-from graphsct.remedies.board_cell import BoardCell, BoardKey
+from graphsct.remedies.board_cell import BoardCell, BoardKey, data_title
 from graphsct.remedies.budget import EPOCHS, budget_of
 from graphsct.remedies.leaderboard import fits
 from graphsct.remedies.rivals import Contest, contests
@@ -170,7 +170,8 @@ def win_table(cells: Sequence[BoardCell], title: str) -> Table[ControlWins]:
         f"better and worse: paired t-test of runs with the same seed, p below {LEVEL} after Holm's "
         f"correction for all {sum(len(row.contests) for row in rows)} comparisons",
         f"a control wins if it is better in two thirds of its deep cells: {len(DATA)} data sets "
-        f"({', '.join(DATA)}), GCN and GCNII, {', '.join(map(str, DEPTHS))} layers",
+        f"({', '.join(map(data_title, DATA))}), GCN and GCNII, "
+        f"{', '.join(map(str, DEPTHS))} layers",
     )
     return Table(title, columns, tuple(rows), notes)
 
