@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -117,11 +117,9 @@ def train_runs(
     configs: Sequence[TrainConfig],
     splits: Sequence[int | None],
     folders: Sequence[Path],
-    progress: bool,
 ) -> list[Run]:
     """Train the models of a cell together; after an interruption their folders keep the runs."""
-    shown = Progress(len(models), configs[0].epochs, f"{key.name}, run") if progress else None
-    with shown or nullcontext() as bar:
+    with Progress(len(models), configs[0].epochs, f"{key.name}, run") as bar:
         runs = fit_many(models, data, configs, splits=splits, folders=folders, progress=bar)
     if len(runs) < len(models) or any(run.interrupted for run in runs):
         raise KeyboardInterrupt
