@@ -6,19 +6,17 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
-
-from filelock import FileLock, Timeout
 
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.files import make_folder, sweep
 from graphsct.paper.cell import CellSettings, Key, Stored
 from graphsct.training.checkpoint import RUN_FILES
 from graphsct.training.config import TrainConfig
-from graphsct.training.disk import LOCK, saving
+from graphsct.training.disk import LOCK, held
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
@@ -66,20 +64,9 @@ def each_cell(
             yield outcome
 
 
-@contextmanager
-def alone(work: Path) -> Iterator[None]:
+def alone(work: Path) -> AbstractContextManager[None]:
     """A context that locks the folder: processes may share a table, but not a cell."""
-    with saving(work):
-        work.mkdir(parents=True, exist_ok=True)
-        held = FileLock(work / ".lock", timeout=0)
-        try:
-            held.acquire()
-        except Timeout:
-            raise ExperimentError("another process is running this cell") from None
-    try:
-        yield
-    finally:
-        held.release()
+    return held(work, ExperimentError("another process is running this cell"))
 
 
 def runs_folder(work: Path, settings: CellSettings) -> Path:
