@@ -11,7 +11,7 @@ from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell
 from graphsct.remedies.leaderboard import fits
 from graphsct.remedies.rivals import contests
-from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
+from graphsct.training.significance import LEVEL, Difference, adjusted, compare_pairs
 
 __all__ = [
     "NARROW",
@@ -84,16 +84,12 @@ def best_table(cells: Sequence[BoardCell]) -> Table[BestRow]:
         for own in boards(cells).values()
         for depth in sorted({cell.key.depth for cell in own if cell.runs})
     ]
-    tested = [row for row in rows if row.difference is not None]
-    adjusted = holm([row.difference.p for row in tested if row.difference is not None])
-    p_values = {
-        (row.data, row.model, row.depth): p for row, p in zip(tested, adjusted, strict=True)
-    }
-    rows = [replace(row, p=p_values.get((row.data, row.model, row.depth))) for row in rows]
+    p_values = adjusted({number: row.difference for number, row in enumerate(rows)})
+    rows = [replace(row, p=p_values.get(number)) for number, row in enumerate(rows)]
     notes = (
         "test scores at the epoch of the best validation metric, mean ± standard deviation",
         f"differs: paired t-test of runs with the same seed, p below {LEVEL} after Holm's "
-        f"correction for {len(tested)} rows; p is too small rather than too large, since these "
+        f"correction for {len(p_values)} rows; p is too small rather than too large, since these "
         "scores also chose the best and the second",
     )
     title = "Best remedy for each data set and depth"
