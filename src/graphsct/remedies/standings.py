@@ -24,8 +24,6 @@ __all__ = [
     "score_table",
 ]
 
-_SIGNS = {"better": "▲", "level": "~", "worse": "▼"}
-
 
 @dataclass(frozen=True)
 class BestRow:
@@ -139,8 +137,7 @@ def score_table(cells: Sequence[BoardCell], select: str) -> Table[RemedyRow]:
         verdicts = {each.cell.key: each.verdict for each in contests(cells, "none")}
 
     def show(cell: BoardCell) -> Field:
-        kind = verdicts.get(cell.key, "")
-        return Field(cell.show(select), kind, _SIGNS.get(kind, ""))
+        return Field(cell.show(select), verdicts.get(cell.key, ""))
 
     return _by_depth(cells, f"Test {cells[0].measure.heading}, epoch by {by}", show)
 
@@ -184,15 +181,15 @@ def _field(row: RemedyRow, *, depth: int, show: Callable[[BoardCell], Field]) ->
     cell = row.cells.get(depth)
     if cell is None:
         return Field("not run", "missing")
-    return Field("diverged", "worse", "▼") if cell.failure is not None else show(cell)
+    return Field("diverged", "worse") if cell.failure is not None else show(cell)
 
 
 def _verdict(row: BestRow) -> Field:
     if row.p is None:
         return Field("not tested", "missing")
     if row.p < LEVEL:
-        return Field("differs", "better", "▲")
-    return Field("no difference shown", "level", "~")
+        return Field("differs", "better")
+    return Field("no difference shown", "level")
 
 
 def _title(name: str | None) -> str:
