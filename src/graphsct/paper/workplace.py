@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import torch
+
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.files import make_folder, sweep
 from graphsct.paper.cell import CellSettings, Key, Stored
@@ -22,7 +24,15 @@ from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
 
-__all__ = ["CellOutcome", "alone", "clear_runs", "each_cell", "runs_folder", "train_runs"]
+__all__ = [
+    "CellOutcome",
+    "alone",
+    "clear_runs",
+    "each_cell",
+    "fit_all",
+    "runs_folder",
+    "train_runs",
+]
 
 S = TypeVar("S", bound=Stored)
 
@@ -107,7 +117,16 @@ def train_runs(
 ) -> list[Run]:
     """Train the models of a cell together; after an interruption their folders keep the runs."""
     with Progress(len(models), configs[0].epochs, f"{key.name}, run") as bar:
-        runs = fit_many(models, data, configs, splits=splits, folders=folders, progress=bar)
+        return fit_all(models, data, configs, splits=splits, folders=folders, progress=bar)
+
+
+def fit_all(
+    models: Sequence[torch.nn.Module], data: Any, configs: Sequence[TrainConfig], **options: Any
+) -> list[Run]:
+    """Train models with :func:`~graphsct.fit_many`; after Ctrl-C raise :class:`KeyboardInterrupt`
+    instead of returning some runs, or runs that were cut short.
+    """
+    runs = fit_many(models, data, configs, **options)
     if len(runs) < len(models) or any(run.interrupted for run in runs):
         raise KeyboardInterrupt
     return runs
