@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
@@ -123,6 +124,19 @@ class Record:
             form = cls._format
             raise form.error(f"the {form.noun}s are not valid JSON: {error}") from error
         return cls.from_dict(values)
+
+    @classmethod
+    def from_file(cls, path: Path, refusal: str) -> Self:
+        """The record in a JSON file, or an error that names the file.
+
+        Args:
+            path: the file
+            refusal: what the error says of a wrong file, such as ``is not a cell``
+        """
+        try:
+            return cls.from_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise cls._format.error(f"{path} {refusal}: {error}; mend it or delete it") from error
 
 
 def check_types(record: Record) -> None:

@@ -106,6 +106,8 @@ def test_masks_of_ones_own_are_checked(graphs):
     assert found.splits[1].val.equal(split.train)
     with pytest.raises(DataError, match="split 0 of graphs: node 0 is in train and in val"):
         from_graphs(graphs, split=Split(split.train, split.train, split.test))
+    with pytest.raises(DataError, match="an empty list of splits"):
+        from_graphs(graphs, split=[])
 
 
 def test_what_is_no_list_is_refused():

@@ -4,11 +4,12 @@ import pytest
 import torch
 
 from graphsct import datasets
-from graphsct.paper import random_trials
+from graphsct.paper import random_trials, workplace
 from graphsct.paper.cell import Key
 from graphsct.paper.paper import find_table
 from graphsct.paper.random_trials import draw, replay_cells
 from graphsct.paper.replay import Replay
+from graphsct.training.many import fit_many
 
 KEY = Key("demo", "gcn", "pooled", 2)
 
@@ -49,6 +50,20 @@ def test_trials_go_on_where_they_ended(run, tmp_path):
     written = path.stat().st_mtime_ns
     assert run(5).stored == whole
     assert path.stat().st_mtime_ns == written
+
+
+def test_a_trial_that_was_cut_short_is_not_stored(run, tmp_path, monkeypatch):
+    def cut(models, *args, **options):
+        runs = fit_many(models, *args, **options)
+        return [*runs[:-1], replace(runs[-1], interrupted=True)]
+
+    monkeypatch.setattr(workplace, "fit_many", cut)
+    with pytest.raises(KeyboardInterrupt):
+        run(1)
+    monkeypatch.setattr(workplace, "fit_many", lambda *args, **options: [])
+    with pytest.raises(KeyboardInterrupt):
+        run(3)
+    assert not Replay.path(tmp_path / "out", KEY).exists()
 
 
 def test_a_trial_is_a_run_with_its_own_seed(run):

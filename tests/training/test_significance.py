@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphsct.training.significance import compare, compare_pairs, holm, interval
+from graphsct.training.significance import adjusted, compare, compare_pairs, holm, interval
 
 
 @pytest.mark.parametrize(("n", "m", "scale"), [(10, 10, 1.0), (10, 100, 3.0), (2, 5, 0.1)])
@@ -54,3 +54,9 @@ def test_pairs_are_those_of_scipy():
     low, high = wanted.confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((low, high))
     assert found.p < compare(ours.tolist(), base.tolist()).p
+
+
+def test_unknown_differences_are_left_out_of_the_correction():
+    known = {"a": compare([1.0, 2.0], [1.0, 4.0]), "b": None, "c": compare([1.0, 2.0], [9.0, 8.0])}
+    p_values = holm([known["a"].p, known["c"].p])
+    assert adjusted(known) == dict(zip("ac", p_values, strict=True))

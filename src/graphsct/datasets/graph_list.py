@@ -51,6 +51,8 @@ class GraphList(Sequence[Any]):
         """Give the list its splits, after checking them; the first one becomes the masks."""
         if self.y is None:
             raise DataError(f"{self.name} has no targets y, so there is nothing to split")
+        if not splits:
+            raise DataError(f"{self.name} got an empty list of splits; give one, or leave it out")
         for number, split in enumerate(splits):
             where = f"split {number} of {self.name}"
             check_split(split, self.y, every_class=False, where=where)

@@ -67,7 +67,7 @@ def _state(row: ChangeRow) -> Field:
     was, now = change.before == "ok", change.after == "ok"
     if None in (change.before, change.after) or was == now:
         return Field(text)
-    return Field(text, "better", "▲") if now else Field(text, "worse", "▼")
+    return Field(text, "better" if now else "worse")
 
 
 _COLUMNS: tuple[Column[ChangeRow], ...] = (

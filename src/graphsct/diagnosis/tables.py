@@ -82,7 +82,7 @@ class LayerRow:
 
 
 def _state(row: LayerRow) -> Field:
-    return Field(row.state) if row.state == "ok" else Field(row.state, "worse", "▼")
+    return Field(row.state) if row.state == "ok" else Field(row.state, "worse")
 
 
 def _reach(row: LayerRow) -> str:
@@ -167,7 +167,7 @@ def _short_name(row: LayerRow) -> Field:
 _NAME = 10  # letters of a name in the short table, its end if it is longer
 _TERMINAL_STATE: Column[LayerRow] = Column(
     "state",
-    lambda row: Field(row.state.replace(", ", "\n"), "" if row.state == "ok" else "worse"),
+    lambda row: Field(row.state.replace(", ", "\n"), "" if row.state == "ok" else "worse", sign=""),
     right=False,
 )
 _LONG: tuple[Column[LayerRow], ...] = (

@@ -370,14 +370,18 @@ def _show_size(evidence: Evidence, chosen: list[LayerReport]) -> str:
 
 def _show_smooth(evidence: Evidence, chosen: list[LayerReport]) -> str:
     contrast = _middle([evidence.contrast(layer) for layer in chosen])
-    rank = _middle([layer.contrast_rank for layer in chosen])
-    width = _middle([layer.channels for layer in chosen])
     most = evidence.entry.contrast * evidence.entry.size
     left = _middle([layer.contrast * layer.size for layer in chosen])
     return (
-        f"{_percent(contrast)} of the norm tells nodes apart, in {rank:.1f} of {width:.0f} "
-        f"directions; their differences are {_percent(left / (most or 1))} of those of the input"
+        f"{_percent(contrast)} of the norm tells nodes apart, {_directions(chosen)}; their "
+        f"differences are {_percent(left / (most or 1))} of those of the input"
     )
+
+
+def _directions(chosen: list[LayerReport]) -> str:
+    rank = _middle([layer.contrast_rank for layer in chosen])
+    width = _middle([layer.channels for layer in chosen])
+    return f"in {rank:.1f} of {width:.0f} directions"
 
 
 def _percent(share: float) -> str:
@@ -385,13 +389,8 @@ def _percent(share: float) -> str:
 
 
 def _show_collapsed(evidence: Evidence, chosen: list[LayerReport]) -> str:
-    rank = _middle([layer.contrast_rank for layer in chosen])
-    width = _middle([layer.channels for layer in chosen])
     correlation = _middle([layer.correlation for layer in chosen])
-    return (
-        f"nodes differ in {rank:.1f} of {width:.0f} directions; mean correlation of dimensions "
-        f"{correlation:.2f}"
-    )
+    return f"nodes differ {_directions(chosen)}; mean correlation of dimensions {correlation:.2f}"
 
 
 def _show_gradient(evidence: Evidence, chosen: list[LayerReport]) -> str:

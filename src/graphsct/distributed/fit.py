@@ -55,6 +55,22 @@ def fit(
         progress: shows the run
     """
     config = config or TrainConfig()
+    _check_model(model)
+    _check_config(config)
+    known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
+    own = fingerprint(model, known, config)
+    make_global(model)
+    model.load_state_dict(lead_tensors(model.state_dict))
+    model.to(device())
+    store = None if folder is None else _SharedFolder(Path(folder), own)
+    job = Job(model, part.data(split), config, store, list(callbacks))
+    backend = partial(Distributed, part=part, split=split or 0)
+    (run,) = train([job], backend=backend, progress=progress)
+    return replace(run, seconds=lead(lambda: run.seconds))
+
+
+def _check_model(model: torch.nn.Module) -> None:
+    """Refuse a model that needs more of the graph than one process has."""
     if not isinstance(model, Model):
         raise ModelError(
             f"{type(model).__name__} is not a model of graphsct.nn; only those can share a graph"
@@ -76,6 +92,10 @@ def fit(
             "residual is 'gradient_gating', but no process has the neighbours of all its nodes; "
             "use residual='initial', or train in one process"
         )
+
+
+def _check_config(config: TrainConfig) -> None:
+    """Refuse settings of which one process alone is capable."""
     if config.metric not in (None, "accuracy"):
         raise TrainingError(
             f"metric is {config.metric!r}, which no process can compute from its own nodes; use "
@@ -91,16 +111,6 @@ def fit(
             f"batch_size={config.batch_size} is for lists of graphs, but the processes share one "
             "graph, which is trained as a whole; leave it out"
         )
-    known = {"name": part.layout.name, "partition": part.layout.sha256, "split": split}
-    own = fingerprint(model, known, config)
-    make_global(model)
-    model.load_state_dict(lead_tensors(model.state_dict))
-    model.to(device())
-    store = None if folder is None else _SharedFolder(Path(folder), own)
-    job = Job(model, part.data(split), config, store, list(callbacks))
-    backend = partial(Distributed, part=part, split=split or 0)
-    (run,) = train([job], backend=backend, progress=progress)
-    return replace(run, seconds=lead(lambda: run.seconds))
 
 
 class _SharedFolder(SingleRunFolder):

@@ -13,12 +13,12 @@ from graphsct.distributed.collectives import lead, rank
 from graphsct.distributed.fit import fit
 from graphsct.distributed.part import Part
 from graphsct.files import write_json
-from graphsct.training.compare import Comparison, check_compare
+from graphsct.training.compare import Comparison, bar_title, folder_settings, variants
 from graphsct.training.config import ModelConfig, TrainConfig
 from graphsct.training.disk import saving
-from graphsct.training.folder import RESULTS, WITHOUT, open_folder, seed_folder
+from graphsct.training.folder import RESULTS, open_folder, seed_folder
 from graphsct.training.progress import Progress
-from graphsct.training.run import Run, versions
+from graphsct.training.run import Run
 from graphsct.training.seeds import Results, build_seeds, split_of
 from graphsct.training.tensorboard import TensorBoard
 
@@ -51,27 +51,21 @@ def train(
         force: delete the runs in an existing folder
         tensorboard: write event files
     """
-    check_compare(model, compare)
+    models = variants(model, folder, compare)
     seeds = list(seeds)
-    settings = _settings(model, part, config)
-    more = {"seeds": len(seeds), "versions": versions()}
-    variants = [(model, folder)]
-    if compare:
-        variants.append((replace(model, control=None), folder / WITHOUT))
-    opened = open_folder(folder, settings | more, resume=resume, force=force)
+    settings = folder_settings(_source(part), model, config, seeds)
+    opened = open_folder(folder, settings, resume=resume, force=force)
     with ExitStack() as stack:
         lead(lambda: stack.enter_context(opened))
-        results = [_runs(own, part, config, seeds, place, tensorboard) for own, place in variants]
+        results = [_runs(own, part, config, seeds, place, tensorboard) for own, place in models]
         found = Comparison(part.layout.name, len(part.splits), *results)
         lead(lambda: _write(folder, found))
     return found
 
 
-def _settings(model: ModelConfig, part: Part, config: TrainConfig) -> dict[str, Any]:
-    layout, own = part.layout, config.to_dict()
-    del own["seed"]
-    data = {"name": layout.name, "parts": len(layout.parts), "partition": layout.sha256}
-    return {"data": data, "model": model.to_dict(), "train": own}
+def _source(part: Part) -> dict[str, Any]:
+    layout = part.layout
+    return {"name": layout.name, "parts": len(layout.parts), "partition": layout.sha256}
 
 
 def _runs(
@@ -86,8 +80,7 @@ def _runs(
     with ExitStack() as stack:
         bar = None
         if rank() == 0:
-            title = f"{model.model}{model.depth or ''} {model.control or 'plain'}, seed"
-            bar = stack.enter_context(Progress(len(seeds), config.epochs, title))
+            bar = stack.enter_context(Progress(len(seeds), config.epochs, bar_title(model)))
         for built, seed in zip(build_seeds(partial(model.build, part), seeds), seeds, strict=True):
             place = seed_folder(folder, seed)
             with ExitStack() as inner:

@@ -75,14 +75,7 @@ def write_partition(
             arrays |= _features(x, nodes)
             arrays |= _labels(y, [problem.split for problem in problems], nodes)
             arrays["crossing"] = crossing
-            tensors = {
-                name: torch.from_numpy(np.ascontiguousarray(a)) for name, a in arrays.items()
-            }
-            with replacing(place / name_of(part)) as temporary:
-                safetensors.torch.save_file(tensors, temporary)
-            entries = len(arrays["inner_columns"]) + len(arrays["outer_columns"])
-            digest = checksum(place / name_of(part))
-            pieces.append(Piece(digest, len(nodes), entries, len(arrays["halo_degree"])))
+            pieces.append(_write_piece(place / name_of(part), arrays))
         layout = Layout(
             name=problems[0].name,
             method=method,
@@ -98,6 +91,15 @@ def write_partition(
         )
         write_json(place / HEADER, layout.to_dict())
     return layout
+
+
+def _write_piece(path: Path, arrays: dict[str, Array]) -> Piece:
+    """Write the file of a part, and return its description."""
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(a)) for name, a in arrays.items()}
+    with replacing(path) as temporary:
+        safetensors.torch.save_file(tensors, temporary)
+    entries = len(arrays["inner_columns"]) + len(arrays["outer_columns"])
+    return Piece(checksum(path), len(arrays["nodes"]), entries, len(arrays["halo_degree"]))
 
 
 def _check_free(place: Path, force: bool) -> None:

@@ -28,6 +28,7 @@ from graphsct.engine.tape import Tape
 from graphsct.engine.weights import Weights
 from graphsct.engine.workspace import GraphOperators, Workspace
 from graphsct.graph import Graph
+from graphsct.nn.checks import hooks_of
 from graphsct.nn.model import Model
 
 __all__ = ["LITTLE", "Engine", "refusal", "supports"]
@@ -35,8 +36,6 @@ __all__ = ["LITTLE", "Engine", "refusal", "supports"]
 #: Below this many multiplications in a layer's largest matrix product, one thread is the fastest:
 #: several would wait for each other longer than they work.
 LITTLE = 1 << 22
-
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def supports(model: torch.nn.Module, x: Tensor, graph: Graph) -> bool:
@@ -48,7 +47,7 @@ def refusal(model: torch.nn.Module, x: Tensor, graph: Graph) -> str | None:
     """Why the engine cannot train a model on these data, ``None`` if it can."""
     named = dict(model.named_parameters(remove_duplicate=False))
     tensors = [*model.parameters(), *model.buffers(), x, graph.degree]
-    if any(getattr(part, hooks, None) for part in model.modules() for hooks in _HOOKS):
+    if any(map(hooks_of, model.modules())):
         return "it has hooks"
     if any(tensor.device.type != "cpu" for tensor in tensors):
         return "it is not on the CPU"

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.elementwise import Entrywise
-from graphsct.engine.program import Program
+from graphsct.engine.program import Program, add_products
 from graphsct.engine.tape import Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 from graphsct.nn.normalized import EPSILON, unit_eigenvectors
@@ -72,7 +72,7 @@ class Stretch(Node):
 
     def forward(self, do: Program) -> None:
         rough = self.inputs[0].head
-        self._add_products(do, rough, rough, self._factor)
+        add_products(do, rough, rough, self._factor)
         do(self._measure)
         do(torch.mul, self._eigenvectors, self.beta.row, out=self.head)
         do(torch.addcmul, self.head, rough, self._scale, out=self.head)
@@ -85,7 +85,7 @@ class Stretch(Node):
     def backward(self, do: Program) -> None:
         """The gradient shrinks in the direction of the rough features."""
         rough, grad = self.inputs[0], self.gradient
-        self._add_products(do, grad, rough.head, self._along)
+        add_products(do, grad, rough.head, self._along)
         with self.beta.write_grad(do) as out:
             do(torch.mm, self._eigenvectors.t(), grad, out=out.view(1, -1))
         with self.gamma.write_grad(do) as out:
@@ -97,13 +97,6 @@ class Stretch(Node):
 
     def _project(self) -> None:
         self._along.mul_(self._scale).mul_(self._factor.square()).div_(-self.count)
-
-    def _add_products(self, do: Program, a: Tensor, b: Tensor, out: Tensor) -> None:
-        """The sum over nodes of the products of entries; shapes: ``(n, k d) -> (k d,)``."""
-        product = do.arena.take(*a.shape)
-        do(torch.mul, a, b, out=product)
-        do(torch.sum, product, dim=0, out=out)
-        do.arena.release(product)
 
 
 class LearnedMix(Entrywise):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from graphsct.engine.elementwise import Scale
-from graphsct.engine.program import Program
+from graphsct.engine.program import Program, add_products
 from graphsct.engine.tape import Node, Tape, Unsupported
 from graphsct.engine.weights import Weight
 
@@ -137,7 +137,7 @@ class BatchNorm(Node):
             do(self._fold)
             do(torch.addcmul, self._shift, x, self._scale, out=self.head)
             return
-        self._add_products(do, x, x, self._factor)
+        add_products(do, x, x, self._factor)
         do(self._measure)
         do(torch.addcmul, self.bias.row, x, self._scale, out=self.head)
 
@@ -157,7 +157,7 @@ class BatchNorm(Node):
     def backward(self, do: Program) -> None:
         x, grad = self.inputs[0], self.gradient
         do(torch.sum, grad, dim=0, out=self._shift)
-        self._add_products(do, grad, x.head, self._along)
+        add_products(do, grad, x.head, self._along)
         with self.bias.write_grad(do) as out:
             do(out.view(-1).copy_, self._shift)
         with self.weight.write_grad(do) as out:
@@ -166,13 +166,6 @@ class BatchNorm(Node):
         do(torch.addcmul, self._shift, grad, self._scale, out=grad)
         do(torch.addcmul, grad, x.head, self._along, out=grad)
         x.take_grad(do, self)
-
-    def _add_products(self, do: Program, a: Tensor, b: Tensor, out: Tensor) -> None:
-        """The sum over nodes of the products of entries; shapes: ``(n, k d) -> (k d,)``."""
-        product = do.arena.take(*a.shape)
-        do(torch.mul, a, b, out=product)
-        do(torch.sum, product, dim=0, out=out)
-        do.arena.release(product)
 
     def _project(self) -> None:
         """What the gradient loses: its mean, and its part along the centered features."""

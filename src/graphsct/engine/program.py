@@ -126,6 +126,14 @@ def apart(x: Tensor, k: int) -> Tensor:
     return x.as_strided((k, n, width // k), (width // k, x.stride(0), 1))
 
 
+def add_products(do: Program, a: Tensor, b: Tensor, out: Tensor) -> None:
+    """The sum over nodes of the products of entries; shapes: ``(n, k d) -> (k d,)``."""
+    product = do.arena.take(*a.shape)
+    do(torch.mul, a, b, out=product)
+    do(torch.sum, product, dim=0, out=out)
+    do.arena.release(product)
+
+
 def multiply(
     do: Program,
     x: Tensor,

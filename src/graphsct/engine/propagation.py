@@ -171,39 +171,6 @@ class PropagateLate(Node):
                 _eigenspace(self).pool(do, self.gradient, out)
 
 
-class PoolLate(Node):
-    """The coordinates of T for :class:`PropagateLate`; one array holds both gradients.
-
-    Args:
-        t: the features T
-    """
-
-    rowwise = False
-    grad_of_whole: Any = None
-
-    def __init__(self, t: Node) -> None:
-        super().__init__(t.tape, [t], t.width)
-        self.rows = Rows.COMPONENTS
-
-    def forward(self, do: Program) -> None:
-        _eigenspace(self.inputs[0]).pool(do, self.inputs[0].head, self.out)
-
-    def open_grad(self, do: Program) -> bool:
-        """Place the gradient behind the gradient of the propagated features."""
-        self.grad = self.grad_of_whole[self.inputs[0].count :]
-        return True
-
-    def backward(self, do: Program) -> None:
-        """One sparse product for the gradients of features and coordinates."""
-        matrix = self.tape.workspace.operators.operators(None, control=True).backward
-        with self.inputs[0].write_grad(do) as out:
-            multiply_sparse(do, matrix, self.grad_of_whole, out)
-
-    def release_grad(self, do: Program) -> None:
-        """Release the array that both gradients share."""
-        do.arena.release(self.grad_of_whole)
-
-
 class Pool(Node):
     r"""Coordinates of features, :math:`\mathbf Q^\top \mathbf X`."""
 
@@ -221,6 +188,31 @@ class Pool(Node):
         if x.grad is None and x.open_grad(do):
             do(x.gradient.zero_)
         _eigenspace(x).add(do, self.gradient, x.grad[: x.count])
+
+
+class PoolLate(Pool):
+    """The coordinates of T for :class:`PropagateLate`; one array holds both gradients.
+
+    Args:
+        t: the features T
+    """
+
+    grad_of_whole: Any = None
+
+    def open_grad(self, do: Program) -> bool:
+        """Place the gradient behind the gradient of the propagated features."""
+        self.grad = self.grad_of_whole[self.inputs[0].count :]
+        return True
+
+    def backward(self, do: Program) -> None:
+        """One sparse product for the gradients of features and coordinates."""
+        matrix = self.tape.workspace.operators.operators(None, control=True).backward
+        with self.inputs[0].write_grad(do) as out:
+            multiply_sparse(do, matrix, self.grad_of_whole, out)
+
+    def release_grad(self, do: Program) -> None:
+        """Release the array that both gradients share."""
+        do.arena.release(self.grad_of_whole)
 
 
 class Coordinates(Node):

@@ -293,8 +293,7 @@ class Graph:
         """The undirected edge that each entry of :attr:`matrix` belongs to; self-loops, which are
         no edges, have the number :attr:`num_edges`; shape: ``(num_entries,)``.
         """
-        starts, columns = self.matrix.crow_indices().long(), self.matrix.col_indices().long()
-        row = torch.arange(self.num_nodes, device=self.device).repeat_interleave(starts.diff())
+        row, columns = self._places
         if self._ids is not None:
             row, columns = self._ids[row], self._ids[columns]
         low, high = torch.minimum(row, columns), torch.maximum(row, columns)
@@ -308,9 +307,15 @@ class Graph:
     def entry_weights(self) -> Tensor:
         """The weight of each entry of :attr:`matrix` before normalisation; ``(num_entries,)``."""
         root = self.degree.sqrt()
-        starts, columns = self.matrix.crow_indices().long(), self.matrix.col_indices().long()
-        row = torch.arange(self.num_nodes, device=self.device).repeat_interleave(starts.diff())
+        row, columns = self._places
         return self.matrix.values() * root[row] * root[columns]
+
+    @property
+    def _places(self) -> tuple[Tensor, Tensor]:
+        """The row and the column of each entry of the matrix; shape of both: ``(num_entries,)``."""
+        starts, columns = self.matrix.crow_indices().long(), self.matrix.col_indices().long()
+        nodes = torch.arange(self.num_nodes, device=self.device)
+        return nodes.repeat_interleave(starts.diff()), columns
 
     @cached_property
     def averaging(self) -> Tensor:

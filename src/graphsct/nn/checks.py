@@ -20,8 +20,10 @@ __all__ = [
     "check_rate",
     "check_share",
     "check_size",
+    "hooks_of",
 ]
 
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 # More layers take hours to build, and more channels than fit into an index cannot be built.
 _MOST_LAYERS, _MOST_CHANNELS = 2**16, 2**31 - 1
 
@@ -94,3 +96,8 @@ def _check(value: Any, name: str, right: bool, expected: str) -> float:
     if not right:
         raise ModelError(f"{name} is {value!r}, expected a number {expected}")
     return float(value)
+
+
+def hooks_of(part: torch.nn.Module) -> list[str]:
+    """The kinds of hooks that a part of a model has."""
+    return [name for name in _HOOKS if getattr(part, name, None)]

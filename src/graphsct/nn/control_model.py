@@ -122,6 +122,5 @@ def _shared_initial(
             "or use control='pooled'"
         )
     initial = Initial()
-    model.register_forward_pre_hook(initial.forget)
-    model.register_forward_hook(initial.forget, always_call=True)
+    initial.follow(model)
     return initial

@@ -28,6 +28,11 @@ class Initial:
             self._features = features
         return self._features
 
+    def follow(self, model: torch.nn.Module) -> None:
+        """Forget the features before and after each forward pass of a model."""
+        model.register_forward_pre_hook(self.forget)
+        model.register_forward_hook(self.forget, always_call=True)
+
     def forget(self, *of_hook: Any) -> None:
         """Forget the features; a hook of the model."""
         self._features = None

@@ -17,6 +17,7 @@ __all__ = ["Column", "Field", "Table"]
 Row = TypeVar("Row", bound="DataclassInstance")
 
 _STYLES = {"better": "green", "worse": "red", "missing": "dim"}
+_SIGNS = {"better": "▲", "level": "~", "worse": "▼"}
 _WIDEST = 1000  # letters of a line
 _TITLE = 11  # letters after which a title wraps on the terminal, if its column is not wider
 
@@ -28,16 +29,21 @@ class Field:
     Args:
         text: its text
         kind: ``better``, ``worse``, ``level`` or ``missing``, for a colour
-        sign: sign before the text in HTML, for readers who do not see the colour
+        sign: sign before the text in HTML, for readers who do not see the colour; defaults to that
+            of the kind
         link: target of a link in HTML
         long: replaces the text in HTML, where there is room
     """
 
     text: str
     kind: str = ""
-    sign: str = ""
+    sign: str | None = None
     link: str = ""
     long: str = ""
+
+    def __post_init__(self) -> None:
+        if self.sign is None:
+            object.__setattr__(self, "sign", _SIGNS.get(self.kind, ""))
 
 
 @dataclass(frozen=True)

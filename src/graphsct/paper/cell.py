@@ -102,12 +102,7 @@ class Stored(Record, flat=("key",), error=ExperimentError):
     @classmethod
     def read(cls, path: Path) -> Self:
         """The results in a file."""
-        try:
-            found = cls.from_json(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ExperimentError(
-                f"{path} is not a {cls.kind}: {error}; mend it or delete it"
-            ) from error
+        found = cls.from_file(path, f"is not a {cls.kind}")
         if path.stem != found.key.name:
             raise ExperimentError(f"{path} is the {cls.kind} {found.key.name}; give it that name")
         return found

@@ -89,12 +89,7 @@ def measure_models(
 def read_models(folder: Path) -> list[ModelTime]:
     """The measured times, none if nothing was measured."""
     path = _path(folder)
-    if not path.is_file():
-        return []
-    try:
-        return list(ModelTimes.from_json(path.read_text(encoding="utf-8")).rows)
-    except ValueError as error:
-        raise ExperimentError(f"{path} has no times: {error}; mend it or delete it") from error
+    return list(ModelTimes.from_file(path, "has no times").rows) if path.is_file() else []
 
 
 def _path(folder: Path) -> Path:

@@ -18,11 +18,10 @@ from graphsct.paper.cell import Key
 from graphsct.paper.paper import find_table
 from graphsct.paper.replay import TRIALS, Replay, ReplayTrial
 from graphsct.paper.reproduce import Loader, command
-from graphsct.paper.workplace import CellOutcome, each_cell
+from graphsct.paper.workplace import CellOutcome, each_cell, fit_all
 from graphsct.search.space import configs, space
 from graphsct.search.task import Task
 from graphsct.training.config import ModelConfig, TrainConfig
-from graphsct.training.many import fit_many
 from graphsct.training.seeds import build_seeds
 
 __all__ = ["draw", "replay_cells"]
@@ -112,7 +111,7 @@ def _fit(settings: list[tuple[ModelConfig, TrainConfig]], data: Any) -> list[Rep
         build_seeds(partial(model.build, data), [config.seed])[0] for model, config in settings
     ]
     try:
-        runs = fit_many(models, data, [config for _, config in settings])
+        runs = fit_all(models, data, [config for _, config in settings])
     except DivergedError:
         if len(settings) == 1:
             return [None]

@@ -107,7 +107,6 @@ def run_cells(
     work: Path,
     table: str,
     same_start: bool = False,
-    progress: bool = True,
 ) -> Iterator[CellOutcome[Cell]]:
     """Run cells one by one; one that fails does not stop the others.
 
@@ -123,7 +122,6 @@ def run_cells(
         work: folder for searches and runs in progress
         table: name of the table, for the command that is stored with each cell
         same_start: start models with control from the first weights of their base
-        progress: show the progress, if standard error is a terminal
     """
 
     def make(key: Key, place: Path) -> Cell:
@@ -135,7 +133,7 @@ def run_cells(
         before = there or known.get(key)
         start = there or _known(key, budget, known, done)
         near = _other_depths(key, done)
-        cell = _run(key, start, budget, load, place, progress, near, same_start)
+        cell = _run(key, start, budget, load, place, near, same_start)
         cell = replace(cell, command=_command(table, key, budget))
         if before is not None and before.results and cell.allowed != before.allowed:
             _keep(before, out / EARLIER)
@@ -182,12 +180,11 @@ def _run(
     budget: Budget,
     load: Loader,
     work: Path,
-    progress: bool,
     near: Sequence[Cell],
     same_start: bool,
 ) -> Cell:
     if cell is None or not _searched(cell, budget):
-        settings, found = _search(key, load, budget, work, progress, near)
+        settings, found = _search(key, load, budget, work, near)
         if cell is not None and cell.settings == settings:
             cell = replace(cell, found=found)
         else:
@@ -200,7 +197,7 @@ def _run(
         build = partial(
             _on_its_base if same_start else ModelConfig.build, cell.settings.model, data
         )
-        made = _train(cell, data, build, missing, runs_folder(work, cell.settings), progress)
+        made = _train(cell, data, build, missing, runs_folder(work, cell.settings))
         results |= {(run.select, run.seed): run for run in made}
     first = cell.settings.rules[0]
     in_order = sorted(results.values(), key=lambda run: (run.select != first, run.seed))
@@ -221,7 +218,6 @@ def _train(
     build: Callable[[], torch.nn.Module],
     missing: Sequence[tuple[str, int]],
     folder: Path,
-    progress: bool,
 ) -> list[Result]:
     """The results of some rules and seeds; a seed is trained once for all rules."""
     settings = cell.settings
@@ -233,13 +229,12 @@ def _train(
         [replace(settings.train, select=rule, seed=seed) for rule, seed in missing],
         splits,
         [seed_folder(folder / rule, seed) for rule, seed in missing],
-        progress,
     )
     return [Result.of(run, split) for run, split in zip(runs, splits, strict=True)]
 
 
 def _search(
-    key: Key, load: Loader, budget: Budget, work: Path, progress: bool, near: Sequence[Cell]
+    key: Key, load: Loader, budget: Budget, work: Path, near: Sequence[Cell]
 ) -> tuple[CellSettings, Origin]:
     from graphsct.search import search
 
@@ -259,7 +254,6 @@ def _search(
         finalists=budget.finalists,
         data=load(task.data, False),
         storage=work / "study",
-        progress=progress,
         first=[(s.model, s.train, s.normalize) for s in (*published, *others)],
     )
     if found.interrupted:

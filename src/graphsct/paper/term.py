@@ -84,7 +84,6 @@ def measure_terms(
     load: Loader,
     out: Path,
     work: Path,
-    progress: bool = True,
 ) -> Iterator[CellOutcome[Term]]:
     """Measure one cell after another, except those that were measured before.
 
@@ -97,7 +96,6 @@ def measure_terms(
         load: function that loads data by name, with normalized rows or without
         out: folder of cells; the files go into its folder ``terms``
         work: folder for runs in progress
-        progress: show the progress, if standard error is a terminal
     """
     by_key = {cell.key: cell for cell in cells}
 
@@ -107,7 +105,7 @@ def measure_terms(
         known = term.runs if term.settings == cell.settings else ()
         missing = sorted(set(range(seeds)) - {run.seed for run in known})
         if missing:
-            runs = [*known, *_measure(cell, missing, load, place, progress)]
+            runs = [*known, *_measure(cell, missing, load, place)]
             runs.sort(key=lambda run: run.seed)
             where = dict(data=key.dataset, model=key.model, depth=key.depth)
             made_by = command("reproduce term", **where, seeds=len(runs))
@@ -119,9 +117,7 @@ def measure_terms(
     return each_cell(by_key, out, work / "terms", make)
 
 
-def _measure(
-    cell: Cell, seeds: list[int], load: Loader, work: Path, progress: bool
-) -> Iterator[TermRun]:
+def _measure(cell: Cell, seeds: list[int], load: Loader, work: Path) -> Iterator[TermRun]:
     settings = cell.settings
     data = load(cell.key.dataset, settings.normalize)
     splits = [split_of(data, seed) for seed in seeds]
@@ -133,7 +129,7 @@ def _measure(
         for side in BestEpochs._fields
         for seed in seeds
     ]
-    runs = train_runs(cell.key, models, data, 2 * configs, 2 * splits, folders, progress)
+    runs = train_runs(cell.key, models, data, 2 * configs, 2 * splits, folders)
     trained = zip(runs[: len(seeds)], runs[len(seeds) :], strict=True)
     for seed, split, pair, both in zip(seeds, splits, pairs, trained, strict=True):
         epochs = BestEpochs(*(run.best_epoch for run in both))

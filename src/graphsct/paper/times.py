@@ -113,12 +113,7 @@ def _find(rows: Sequence[EpochTime], case: Case | None, control: str | None) -> 
 def read_times(table: PaperTable, folder: Path) -> list[EpochTime]:
     """The measured rows, none if nothing was measured."""
     path = _path(table, folder)
-    if not path.is_file():
-        return []
-    try:
-        return list(Times.from_json(path.read_text(encoding="utf-8")).rows)
-    except ValueError as error:
-        raise ExperimentError(f"{path} has no times: {error}; mend it or delete it") from error
+    return list(Times.from_file(path, "has no times").rows) if path.is_file() else []
 
 
 def _case(cell: PaperCell, cells: Mapping[Key, Cell]) -> Case | None:

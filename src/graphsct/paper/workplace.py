@@ -6,25 +6,33 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from filelock import FileLock, Timeout
+import torch
 
 from graphsct.errors import ExperimentError, GraphsctError
 from graphsct.files import make_folder, sweep
 from graphsct.paper.cell import CellSettings, Key, Stored
 from graphsct.training.checkpoint import RUN_FILES
 from graphsct.training.config import TrainConfig
-from graphsct.training.disk import LOCK, saving
+from graphsct.training.disk import LOCK, held
 from graphsct.training.interrupt import interruptible
 from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
 from graphsct.training.run import Run
 
-__all__ = ["CellOutcome", "alone", "clear_runs", "each_cell", "runs_folder", "train_runs"]
+__all__ = [
+    "CellOutcome",
+    "alone",
+    "clear_runs",
+    "each_cell",
+    "fit_all",
+    "runs_folder",
+    "train_runs",
+]
 
 S = TypeVar("S", bound=Stored)
 
@@ -66,20 +74,9 @@ def each_cell(
             yield outcome
 
 
-@contextmanager
-def alone(work: Path) -> Iterator[None]:
+def alone(work: Path) -> AbstractContextManager[None]:
     """A context that locks the folder: processes may share a table, but not a cell."""
-    with saving(work):
-        work.mkdir(parents=True, exist_ok=True)
-        held = FileLock(work / ".lock", timeout=0)
-        try:
-            held.acquire()
-        except Timeout:
-            raise ExperimentError("another process is running this cell") from None
-    try:
-        yield
-    finally:
-        held.release()
+    return held(work, ExperimentError("another process is running this cell"))
 
 
 def runs_folder(work: Path, settings: CellSettings) -> Path:
@@ -117,12 +114,19 @@ def train_runs(
     configs: Sequence[TrainConfig],
     splits: Sequence[int | None],
     folders: Sequence[Path],
-    progress: bool,
 ) -> list[Run]:
     """Train the models of a cell together; after an interruption their folders keep the runs."""
-    shown = Progress(len(models), configs[0].epochs, f"{key.name}, run") if progress else None
-    with shown or nullcontext() as bar:
-        runs = fit_many(models, data, configs, splits=splits, folders=folders, progress=bar)
+    with Progress(len(models), configs[0].epochs, f"{key.name}, run") as bar:
+        return fit_all(models, data, configs, splits=splits, folders=folders, progress=bar)
+
+
+def fit_all(
+    models: Sequence[torch.nn.Module], data: Any, configs: Sequence[TrainConfig], **options: Any
+) -> list[Run]:
+    """Train models with :func:`~graphsct.fit_many`; after Ctrl-C raise :class:`KeyboardInterrupt`
+    instead of returning some runs, or runs that were cut short.
+    """
+    runs = fit_many(models, data, configs, **options)
     if len(runs) < len(models) or any(run.interrupted for run in runs):
         raise KeyboardInterrupt
     return runs

@@ -200,12 +200,7 @@ class BoardCell(Record, flat=("key",), error=ExperimentError):
     @classmethod
     def read(cls, path: Path) -> Self:
         """The cell in a file."""
-        try:
-            return cls.from_json(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ExperimentError(
-                f"{path} is not a cell of a leaderboard: {error}; mend it or delete it"
-            ) from error
+        return cls.from_file(path, "is not a cell of a leaderboard")
 
     @classmethod
     def read_all(cls, folder: Path) -> Sequence[Self]:

@@ -48,8 +48,7 @@ def _add_initial(model: torch.nn.Module, data: Any, share: float) -> None:
             "make their widths equal"
         )
     change_convolutions(model, data, lambda conv, width: InitialConv(conv, share, initial))
-    model.register_forward_pre_hook(initial.forget)
-    model.register_forward_hook(initial.forget, always_call=True)
+    initial.follow(model)
 
 
 def _connect(

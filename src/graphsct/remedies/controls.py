@@ -38,7 +38,9 @@ def _control(
         components = graph_of(data).num_components
     if option:
         options[option] = value
-    if not isinstance(model, Model):
+    if isinstance(model, Model):
+        _control_ours(model, control, components, options)
+    else:
         weight = next(model.parameters())
         control_convolutions(
             model,
@@ -50,8 +52,17 @@ def _control(
         for part in model.modules():
             if isinstance(part, ControlledConv):
                 part.control.to(weight)
-        _check_controlled(model, control)
-        return
+    if not any(isinstance(part, SmoothnessControl) for part in model.modules()):
+        raise ModelError(
+            f"no layer of the model has control {control!r}, which begins at a later layer than "
+            "the model's last one; a control in all layers: "
+            f'control="{control}", control_options={{"first": 1}}'
+        )
+
+
+def _control_ours(
+    model: Model, control: str, components: int | None, options: dict[str, Any]
+) -> None:
     if not model.num_layers or not all(hasattr(conv, "control") for conv in model.convs):
         raise ModelError(f"{model.title} has no convolutions that take a control")
     for layer, conv in enumerate(model.convs, 1):
@@ -61,17 +72,6 @@ def _control(
         made.before(model.activations[layer])
         own = made.to(model.output.weight) if layer >= made.first else None
         setattr(conv, "control", own)  # noqa: B010, a Module to mypy
-    _check_controlled(model, control)
-
-
-def _check_controlled(model: torch.nn.Module, control: str) -> None:
-    """Raise an error if the model has too few layers for a control that begins at a late one."""
-    if not any(isinstance(part, SmoothnessControl) for part in model.modules()):
-        raise ModelError(
-            f"no layer of the model has control {control!r}, which begins at a later layer than "
-            "the model's last one; a control in all layers: "
-            f'control="{control}", control_options={{"first": 1}}'
-        )
 
 
 _SCT = ("Wang et al., 2024", "https://arxiv.org/abs/2410.14604")

@@ -155,8 +155,8 @@ def _lines(found: PublishedScores) -> list[_Line]:
 def _compared(cell: BoardCell, difference: float) -> Field:
     shown = cell.show()
     if abs(difference) <= NEAR:
-        return Field(shown, "level", "~")
-    return Field(shown, "better", "▲") if difference > 0 else Field(shown, "worse", "▼")
+        return Field(shown, "level")
+    return Field(shown, "better" if difference > 0 else "worse")
 
 
 def _field(line: _Line, *, depth: int) -> Field:

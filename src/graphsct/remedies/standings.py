@@ -12,7 +12,7 @@ from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell, data_title
 from graphsct.remedies.leaderboard import fits
 from graphsct.remedies.rivals import contests
-from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
+from graphsct.training.significance import LEVEL, Difference, adjusted, compare_pairs
 
 __all__ = [
     "NARROW",
@@ -24,8 +24,6 @@ __all__ = [
     "fitting",
     "score_table",
 ]
-
-_SIGNS = {"better": "▲", "level": "~", "worse": "▼"}
 
 
 @dataclass(frozen=True)
@@ -85,16 +83,12 @@ def best_table(cells: Sequence[BoardCell]) -> Table[BestRow]:
         for own in boards(cells).values()
         for depth in sorted({cell.key.depth for cell in own if cell.runs})
     ]
-    tested = [row for row in rows if row.difference is not None]
-    adjusted = holm([row.difference.p for row in tested if row.difference is not None])
-    p_values = {
-        (row.data, row.model, row.depth): p for row, p in zip(tested, adjusted, strict=True)
-    }
-    rows = [replace(row, p=p_values.get((row.data, row.model, row.depth))) for row in rows]
+    p_values = adjusted({number: row.difference for number, row in enumerate(rows)})
+    rows = [replace(row, p=p_values.get(number)) for number, row in enumerate(rows)]
     notes = (
         "test scores at the epoch of the best validation metric, mean ± standard deviation",
         f"differs: paired t-test of runs with the same seed, p below {LEVEL} after Holm's "
-        f"correction for {len(tested)} rows; p is too small rather than too large, since these "
+        f"correction for {len(p_values)} rows; p is too small rather than too large, since these "
         "scores also chose the best and the second",
     )
     title = "Best remedy for each data set and depth"
@@ -144,8 +138,7 @@ def score_table(cells: Sequence[BoardCell], select: str) -> Table[RemedyRow]:
         verdicts = {each.cell.key: each.verdict for each in contests(cells, "none")}
 
     def show(cell: BoardCell) -> Field:
-        kind = verdicts.get(cell.key, "")
-        return Field(cell.show(select), kind, _SIGNS.get(kind, ""))
+        return Field(cell.show(select), verdicts.get(cell.key, ""))
 
     return _by_depth(cells, f"Test {cells[0].measure.heading}, epoch by {by}", show)
 
@@ -189,15 +182,15 @@ def _field(row: RemedyRow, *, depth: int, show: Callable[[BoardCell], Field]) ->
     cell = row.cells.get(depth)
     if cell is None:
         return Field("not run", "missing")
-    return Field("diverged", "worse", "▼") if cell.failure is not None else show(cell)
+    return Field("diverged", "worse") if cell.failure is not None else show(cell)
 
 
 def _verdict(row: BestRow) -> Field:
     if row.p is None:
         return Field("not tested", "missing")
     if row.p < LEVEL:
-        return Field("differs", "better", "▲")
-    return Field("no difference shown", "level", "~")
+        return Field("differs", "better")
+    return Field("no difference shown", "level")
 
 
 def _title(name: str | None) -> str:

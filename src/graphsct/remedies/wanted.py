@@ -19,7 +19,7 @@ from typing import Any
 from graphsct.datasets.catalog import CATALOG
 from graphsct.errors import MissingExtraError
 from graphsct.extras import stored_results
-from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
+from graphsct.training.significance import LEVEL, Difference, adjusted, compare_pairs
 
 __all__ = ["RUNS", "Panel", "ScoredRuns", "read_panels", "suggestion", "verdicts"]
 
@@ -102,9 +102,9 @@ def verdicts(panels: Sequence[Panel]) -> list[str]:
     ``no difference shown``, by paired t-tests with Holm's correction over all panels with three
     seeds or more.
     """
-    gains = [_gain(panel) for panel in panels]
-    corrected = iter(holm([gain.p for gain in gains if gain is not None]))
-    return [_verdict(gain, next(corrected)) if gain is not None else _UNCLEAR for gain in gains]
+    gains = dict(enumerate(map(_gain, panels)))
+    p_values = adjusted(gains)
+    return [_verdict(gain, p_values.get(number)) for number, gain in gains.items()]
 
 
 def _gain(panel: Panel) -> Difference | None:
@@ -114,8 +114,8 @@ def _gain(panel: Panel) -> Difference | None:
     return gain if tested else None
 
 
-def _verdict(gain: Difference, p: float) -> str:
-    if p >= LEVEL:
+def _verdict(gain: Difference | None, p: float | None) -> str:
+    if gain is None or p is None or p >= LEVEL:
         return _UNCLEAR
     return "helps" if gain.mean > 0 else "costs"
 

@@ -185,12 +185,8 @@ def _counts(row: ControlWins, depth: int | None = None) -> str:
 
 
 def _shown(row: ControlWins) -> Field:
-    kind, sign = {
-        "wins": ("better", "▲"),
-        "does not win": ("level", "~"),
-        "open": ("missing", ""),
-    }[row.verdict]
-    return Field(row.verdict, kind, sign)
+    kinds = {"wins": "better", "does not win": "level", "open": "missing"}
+    return Field(row.verdict, kinds[row.verdict])
 
 
 def read_untuned(path: Path | None = None) -> list[BoardCell]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -12,7 +14,7 @@ from graphsct.smoothness.per_graph import per_graph
 
 __all__ = ["effective_rank", "numerical_rank"]
 
-_RANK = (
+_AXIOMS = (
     Axiom.NON_NEGATIVE,
     Axiom.POSITIVE_IF_ROUGH,
     Axiom.POSITIVE_IF_VARIED,
@@ -24,7 +26,7 @@ _RANK = (
 )
 
 
-@satisfies(*_RANK)
+@satisfies(*_AXIOMS)
 @per_graph
 def effective_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     r"""Effective rank, :math:`\exp(-\sum_i p_i \log p_i)` with :math:`p_i = \sigma_i / \sum_j
@@ -33,19 +35,10 @@ def effective_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     It lies between 1, if all dimensions are multiples of one, and ``min(n, d)``; it is 0 for
     features that are all zero. Unlike :math:`s`, it does not improve when a constant is added.
     """
-    x = check_matrix(x)
-    if not x.numel():
-        return x.sum()
-    x, size = moderate(x, norm)
-    if not bool(check_finite(size, x) > 0):
-        return size
-    sigma = _singular_values(x)
-    share = sigma / sigma.sum()
-    rank: Tensor = torch.special.entr(share).sum().exp()
-    return rank.to(x.dtype)
+    return _rank(x, lambda sigma, size: torch.special.entr(sigma / sigma.sum()).sum().exp())
 
 
-@satisfies(*_RANK)
+@satisfies(*_AXIOMS)
 @per_graph
 def numerical_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     r"""Numerical (stable) rank, :math:`\|\mathbf X\|_F^2 / \|\mathbf X\|_2^2`, with the spectral
@@ -55,14 +48,18 @@ def numerical_rank(x: Tensor, *, batch: Tensor | None = None) -> Tensor:
     It lies between 1 and the rank, near 1 as soon as one direction dominates; it is 0 for features
     that are all zero.
     """
+    return _rank(x, lambda sigma, size: (size / sigma[0]).square())
+
+
+def _rank(x: Tensor, of: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """A function of the singular values and the norm of features; 0 if they are all zero."""
     x = check_matrix(x)
     if not x.numel():
         return x.sum()
     x, size = moderate(x, norm)
     if not bool(check_finite(size, x) > 0):
         return size
-    rank: Tensor = (size / _singular_values(x)[0]).square()
-    return rank.to(x.dtype)
+    return of(_singular_values(x), size).to(x.dtype)
 
 
 def _singular_values(x: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from graphsct.training.metrics import deviation
 from graphsct.training.run import Run, versions
 from graphsct.training.seeds import MakeCallback, Results, seed_jobs, train_seeds, with_callbacks
 
-__all__ = ["Comparison", "check_compare", "compare_control"]
+__all__ = ["Comparison", "bar_title", "compare_control", "folder_settings", "variants"]
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,33 @@ class Comparison:
         return values
 
 
-def check_compare(model: ModelConfig, compare: bool) -> None:
-    """Refuse a comparison if the model has no control: it would be compared with itself."""
-    if compare and model.control is None:
+def variants(model: ModelConfig, folder: Path, compare: bool) -> list[tuple[ModelConfig, Path]]:
+    """The model, and with ``compare`` the same without control, each with its folder of runs."""
+    if not compare:
+        return [(model, folder)]
+    if model.control is None:
         raise TrainingError(
             "there is no control to compare with; use control='pooled' or control='gated'"
         )
+    return [(model, folder), (replace(model, control=None), folder / WITHOUT)]
+
+
+def folder_settings(
+    source: Mapping[str, Any], model: ModelConfig, config: TrainConfig, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """What a folder of runs stores of its settings; the source says how to load the data."""
+    return {
+        "data": dict(source),
+        "model": model.to_dict(),
+        "train": config.shared(),
+        "seeds": len(seeds),
+        "versions": versions(),
+    }
+
+
+def bar_title(model: ModelConfig) -> str:
+    """The text before the progress of the runs of a model."""
+    return f"{model.model}{model.depth or ''} {model.control or 'plain'}, seed"
 
 
 def compare_control(
@@ -124,41 +145,29 @@ def compare_control(
         callback: makes a callback for each run
         device: as for :func:`~graphsct.fit`
     """
-    check_compare(model, compare)
+    models = variants(model, folder, compare)
     seeds = list(seeds)
-    train = config.to_dict()
-    del train["seed"]
     name = str(getattr(data, "name", None) or "data")
-    settings = {"data": dict(source or {"name": name}), "model": model.to_dict(), "train": train}
     # Errors in the data or the model come before the folder is touched.
-    variants = [(model, folder, seed_jobs(model, data, config, seeds, device))]
-    if compare:
-        plain = replace(model, control=None)
-        variants.append((plain, folder / WITHOUT, seed_jobs(plain, data, config, seeds, device)))
+    planned = [seed_jobs(own, data, config, seeds, device) for own, _ in models]
     if callback is not None:
-        variants = [
-            (own, place, with_callbacks(jobs, place, callback)) for own, place, jobs in variants
+        planned = [
+            with_callbacks(jobs, place, callback)
+            for jobs, (_, place) in zip(planned, models, strict=True)
         ]
-    more = {"seeds": len(seeds), "versions": versions()}
+    settings = folder_settings(source or {"name": name}, model, config, seeds)
     results: list[Results] = []
-    with (
-        open_folder(folder, settings | more, resume=resume, force=force),
-        interruptible() as asked,
-    ):
-        for own, place, jobs in variants:
+    with open_folder(folder, settings, resume=resume, force=force), interruptible() as asked:
+        for (own, place), jobs in zip(models, planned, strict=True):
             if asked():
                 break
-            runs = train_seeds(jobs, folder=place, tensorboard=tensorboard, title=_title(own))
+            runs = train_seeds(jobs, folder=place, tensorboard=tensorboard, title=bar_title(own))
             if runs:
                 results.append(Results.of(own, data, config, runs))
         if not results:
             raise KeyboardInterrupt
-        missing = len(variants) * len(seeds) - sum(len(part.finished) for part in results)
+        missing = len(models) * len(seeds) - sum(len(part.finished) for part in results)
         found = Comparison(name, count_splits(data), *results, interrupted=missing > 0)
         with saving(folder):
             write_json(folder / RESULTS, found.to_dict())
     return found
-
-
-def _title(model: ModelConfig) -> str:
-    return f"{model.model}{model.depth or ''} {model.control or 'plain'}, seed"

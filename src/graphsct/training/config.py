@@ -129,6 +129,10 @@ class TrainConfig(Config):
         if self.precision is not None:
             pick(PRECISIONS, self.precision, "precision", TrainingError)
 
+    def shared(self) -> dict[str, Any]:
+        """The settings by name that runs with different seeds share: all but the seed."""
+        return {name: value for name, value in self.to_dict().items() if name != "seed"}
+
     def rate(self, epoch: int) -> float:
         r"""The learning rate in an epoch, counted from 1: ``learning_rate`` times
         :math:`\min(1, \text{epoch} / \text{warm\_up})`.

@@ -206,10 +206,6 @@ class SplitData(TrainingData):
         return super()._used() | self.split.test
 
 
-def _dense(x: Tensor) -> Tensor:
-    return x if x.layout == torch.strided else x.to_dense()
-
-
 def _inputs(
     model: torch.nn.Module, data: Any, x: Tensor, edges: tuple[Any, ...]
 ) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from graphsct.errors import TrainingError
+from graphsct.errors import GraphsctError, TrainingError
 from graphsct.files import make_folder
 
 __all__ = ["LOCK", "held", "saving"]
@@ -18,15 +18,20 @@ LOCK = ".lock"
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder, which is created if it does not exist."""
+def held(folder: Path, refusal: GraphsctError | None = None) -> Iterator[None]:
+    """Keep other processes out of a folder, which is created if it does not exist.
+
+    Args:
+        folder: the folder
+        refusal: the error if another process is using it; by default one that names the folder
+    """
     lock = FileLock(folder / LOCK, timeout=0)
     with saving(folder):
         make_folder(folder)
         try:
             lock.acquire()
         except Timeout:
-            raise TrainingError(
+            raise refusal or TrainingError(
                 f"another process is using {folder}; wait for it, or use another folder"
             ) from None
     try:

@@ -99,8 +99,6 @@ class Results:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the histories."""
-        train = self.config.to_dict()
-        del train["seed"]
         seeds = []
         for run, split in zip(self.runs, self.splits, strict=True):
             values = run.to_dict()
@@ -108,7 +106,7 @@ class Results:
             seeds.append({"seed": run.config.seed, "split": split, **values})
         return {
             "model": self.model.to_dict(),
-            "train": train,
+            "train": self.config.shared(),
             "test_mean": self.test_mean,
             "test_std": self.test_std,
             "seeds": seeds,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from warnings import catch_warnings
 
 __all__ = [
     "LEVEL",
     "Difference",
+    "adjusted",
     "compare",
     "compare_pairs",
     "holm",
     "interval",
     "prediction_interval",
 ]
+
+K = TypeVar("K")
 
 #: Errors of the first kind that are allowed.
 LEVEL = 0.05
@@ -127,6 +130,12 @@ def _tested(mean: float, found: Any) -> Difference:
     """The result of one of SciPy's t-tests."""
     low, high = found.confidence_interval(1 - LEVEL)
     return Difference(mean, float(low), float(high), float(found.statistic), float(found.pvalue))
+
+
+def adjusted(differences: Mapping[K, Difference | None]) -> dict[K, float]:
+    """The p values of those differences that are known, by :func:`holm`."""
+    known = {key: found.p for key, found in differences.items() if found is not None}
+    return dict(zip(known, holm(list(known.values())), strict=True))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from graphsct.nn.checks import hooks_of
 from graphsct.training.backend import DIFFERING
 from graphsct.training.config import TrainConfig
 from graphsct.training.data import TrainingData
@@ -16,7 +17,6 @@ from graphsct.training.data import TrainingData
 __all__ = ["shape_of", "tracks"]
 
 _PLAIN = (bool, int, float, str)
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _OF_ANY_MODULE = frozenset(vars(torch.nn.Module()))
 
 
@@ -33,9 +33,7 @@ def shape_of(model: torch.nn.Module, config: TrainConfig) -> tuple[Any, ...]:
         (name, value.shape, value.dtype, value.requires_grad)
         for name, value in model.named_parameters()
     ]
-    hooks = [
-        (path, name) for path, part in model.named_modules() for name in _HOOKS if vars(part)[name]
-    ]
+    hooks = [(path, name) for path, part in model.named_modules() for name in hooks_of(part)]
     names = ("epochs", "patience", "least_epochs", "checkpoint_every", "metric")
     limits = tuple(getattr(config, name) for name in names)
     # A run without dropout would draw random numbers for it beside one with it.
@@ -88,7 +86,7 @@ def _same_model(one: torch.nn.Module, other: torch.nn.Module) -> bool:
 
 
 def _same_settings(one: torch.nn.Module, other: torch.nn.Module) -> bool:
-    if type(one) is not type(other) or any(getattr(m, h) for m in (one, other) for h in _HOOKS):
+    if type(one) is not type(other) or hooks_of(one) or hooks_of(other):
         return False
     mine, theirs = (_settings(module) for module in (one, other))
     return mine.keys() == theirs.keys() and all(

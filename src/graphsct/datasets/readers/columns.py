@@ -273,36 +273,40 @@ def _look(
             f"{path}: {Path(name).suffix or 'no extension'} is not a known format; the extensions "
             f"are {', '.join(TEXT)} (each with .gz or without), .parquet, .npy and .npz"
         )
-    layout = _Layout(path, delimiter, 0, None)
-    top: list[tuple[int, list[str]]] = []
-    skipped = 0
-    for number, line in layout.lines():
-        if not top and line.lstrip().startswith(_COMMENTS):
-            skipped = number
-            continue
-        top.append((number, layout.split(line, number)))
-        if len(top) == 2:
-            break
+    skipped, top = _top(_Layout(path, delimiter, 0, None))
     if not top:
         raise DataError(f"{path} is empty")
     _check_delimiter(path, delimiter, top[0])
-    first, second = top[0][1], top[-1][1]
+    (above, first), (below, second) = top[0], top[-1]
     over_numbers = any(
         is_number(b) and not is_number(a) for a, b in zip(first[:ids], second, strict=False)
     )
     unsure = header is None and (over_numbers or not any(map(is_number, first)))
     if header is None:
-        header = _is_header(top[0][1], top[1][1] if len(top) == 2 else [], ids)
+        header = _is_header(first, second if len(top) == 2 else [], ids)
     if not header:
-        return _Layout(path, delimiter, skipped, None, unsure), top[0][1], top[0][0]
+        return _Layout(path, delimiter, skipped, None, unsure), first, above
     if len(top) == 1:
         raise DataError(f"{path} has a header and nothing below it")
-    if len(top[1][1]) != len(top[0][1]):
+    if len(second) != len(first):
         raise DataError(
-            f"{path}, line {top[1][0]}: {len(top[1][1])} fields below a header of {len(top[0][1])}"
+            f"{path}, line {below}: {len(second)} fields below a header of {len(first)}"
         )
-    names = [field.strip().lower() for field in top[0][1]]
-    return _Layout(path, delimiter, top[0][0], names), top[1][1], top[1][0]
+    names = [field.strip().lower() for field in first]
+    return _Layout(path, delimiter, above, names), second, below
+
+
+def _top(layout: _Layout) -> tuple[int, list[tuple[int, list[str]]]]:
+    """The number of lines of comments, and the first two rows with the numbers of their lines."""
+    skipped, rows = 0, list[tuple[int, list[str]]]()
+    for number, line in layout.lines():
+        if not rows and line.lstrip().startswith(_COMMENTS):
+            skipped = number
+            continue
+        rows.append((number, layout.split(line, number)))
+        if len(rows) == 2:
+            break
+    return skipped, rows
 
 
 def _check_delimiter(path: Path, delimiter: str, top: tuple[int, list[str]]) -> None:

@@ -24,11 +24,11 @@ from graphsct.paper.figures.networks import (
     Network,
     in_two_rows,
 )
+from graphsct.paper.workplace import fit_all
 from graphsct.plotting.heat_map import DEAD, HeatMap, draw_grid, hatched_patch
 from graphsct.plotting.saving import to_columns
 from graphsct.plotting.style import BLACK
 from graphsct.smoothness import dead_dimensions, effective_rank, normalized_smoothness
-from graphsct.training.many import fit_many
 from graphsct.training.progress import Progress
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def smoothness_maps(
     models = [network.build(data, seed) for network in networks]
     configs = [network.config(seed, select="val_score", epochs=epochs) for network in networks]
     with Progress(len(models), epochs, "network") as progress:
-        found = fit_many(models, data, configs, progress=progress)
-    if len(found) < len(models) or any(run.interrupted for run in found):
-        raise KeyboardInterrupt
+        found = fit_all(models, data, configs, progress=progress)
     return SmoothnessMaps(
         tuple(
             _look_into(network, model, data, run.test_score)

@@ -17,16 +17,25 @@ from graphsct.paper.reach import unreached
 from graphsct.paper.replay import Replay
 from graphsct.paper.tables.experiment import Root, TrainedExperiment
 from graphsct.paper.tables.replays import protocol_of
-from graphsct.paper.tables.rows import DATA, MODEL, AccuracyRow, Earlier, Gain, judged, misprints
+from graphsct.paper.tables.rows import (
+    DATA,
+    MODEL,
+    AccuracyRow,
+    Earlier,
+    Gain,
+    effect_of,
+    judged,
+    misprints,
+)
 from graphsct.paper.tables.shortfalls import shortfalls
 from graphsct.paper.tables.yardsticks import yardsticks
 from graphsct.training.metrics import deviation
 from graphsct.training.significance import (
     LEVEL,
     Difference,
+    adjusted,
     compare,
     compare_pairs,
-    holm,
     interval,
     prediction_interval,
 )
@@ -240,22 +249,16 @@ def gains(
             if difference is not None:
                 found[key] = difference
                 fair[key] = ours.allowed == base.allowed
-    adjusted = holm([difference.p for difference in found.values()])
+    p_values = adjusted(found)
     return {
         key: Gain(
             **vars(difference),
-            p_holm=p,
-            verdict=_effect(difference.mean, p),
+            p_holm=p_values[key],
+            verdict=effect_of(difference.mean, p_values[key]),
             same_budget=fair[key],
         )
-        for (key, difference), p in zip(found.items(), adjusted, strict=True)
+        for key, difference in found.items()
     }
-
-
-def _effect(mean: float, p: float) -> str:
-    if p >= LEVEL:
-        return "unclear"
-    return "helps" if mean > 0 else "hurts"
 
 
 def _columns(table: PaperTable) -> tuple[Column[AccuracyRow], ...]:

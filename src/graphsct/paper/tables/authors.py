@@ -15,9 +15,9 @@ from graphsct.paper.keys import Choice, control_of
 from graphsct.paper.paper import MODELS, TITLES
 from graphsct.paper.reproduce import Budget, is_done
 from graphsct.paper.tables.experiment import Experiment, Request, Root, run_all
-from graphsct.paper.tables.rows import DATA, MODEL, judged
+from graphsct.paper.tables.rows import DATA, MODEL, effect_of, judged
 from graphsct.training.metrics import deviation
-from graphsct.training.significance import LEVEL, Difference, compare_pairs, holm
+from graphsct.training.significance import LEVEL, Difference, adjusted, compare_pairs
 
 __all__ = ["EXPERIMENTS", "AtAuthorsSettings", "AuthorRow", "MeanScore"]
 
@@ -173,9 +173,8 @@ def _rows(cells: Mapping[Key, Cell], rule: str) -> tuple[AuthorRow, ...]:
     gains = {
         key: _gain(cells, key._replace(control=control_of(key.model)), key, rule) for key in bases
     }
-    known = {key: gain.p for key, gain in gains.items() if gain is not None}
-    corrected = dict(zip(known, holm(list(known.values())), strict=True))
-    return tuple(_row(key, cells, rule, gains[key], corrected.get(key)) for key in bases)
+    p_values = adjusted(gains)
+    return tuple(_row(key, cells, rule, gains[key], p_values.get(key)) for key in bases)
 
 
 def _row(
@@ -186,9 +185,6 @@ def _row(
         name: _scored(cells.get(key._replace(control=control)), rule)
         for name, control in controls.items()
     }
-    verdict = None
-    if gain is not None and p is not None:
-        verdict = "unclear" if p >= LEVEL else "helps" if gain.mean > 0 else "hurts"
     return AuthorRow(
         dataset=key.dataset,
         model=key.model,
@@ -201,7 +197,7 @@ def _row(
         sct_gain=gain,
         bias_gain=_gain(cells, key._replace(control="bias"), key, rule),
         p_holm=p,
-        verdict=verdict,
+        verdict=None if gain is None or p is None else effect_of(gain.mean, p),
     )
 
 

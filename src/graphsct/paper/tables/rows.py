@@ -10,7 +10,7 @@ from graphsct.pages.tables import Column, Field
 from graphsct.paper.keys import key_of
 from graphsct.paper.paper import MODELS, TITLES, PaperCell
 from graphsct.paper.replay import Printed
-from graphsct.training.significance import Difference
+from graphsct.training.significance import LEVEL, Difference
 
 __all__ = [
     "DATA",
@@ -20,6 +20,7 @@ __all__ = [
     "Earlier",
     "Gain",
     "PrintedRow",
+    "effect_of",
     "judged",
     "misprints",
 ]
@@ -33,6 +34,13 @@ VERDICTS = {
     "below": ("worse", "▼"),
     "agrees": ("level", "="),
 }
+
+
+def effect_of(mean: float, p: float) -> str:
+    """Whether a mean gain with this p value shows that SCT ``helps`` or ``hurts``, or neither."""
+    if p >= LEVEL:
+        return "unclear"
+    return "helps" if mean > 0 else "hurts"
 
 
 def judged(verdict: str | None) -> Field:
