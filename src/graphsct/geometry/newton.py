@@ -195,20 +195,22 @@ def find_shift(
     tolerance = rounding.mul_(8).add_(eps**0.75 + eps * len(z) ** 0.5)
     problem = _Problem(y, graph, target, activation, cold, tolerance)
     found = Response.at(cold.clone(), y, graph, activation, rest)
+    moves = free.to(z.dtype)
     for _ in range(_TOGETHER):
-        step = found.step(target).sub_(found.alpha).nan_to_num_(0, 0, 0).mul_(free)
-        found = Response.at(step.add_(found.alpha), y, graph, activation, rest)
+        step = found.step(target).sub_(found.alpha).nan_to_num_(0, 0, 0)
+        alpha = torch.addcmul(found.alpha, step, moves)
+        found = Response.at(alpha, y, graph, activation, rest)
     missed = problem.missed(found, free)
     for _ in range(_STEPS):
         columns = missed.any(0).nonzero().squeeze(1)
         if not len(columns):
             return found, free, norm
         part = problem.take(columns)
-        alpha, free[:, columns] = part.improve(found.take(columns), free[:, columns])
+        alpha, free[:, columns], settled = part.improve(found.take(columns), free[:, columns])
         response = part.respond(alpha)
         found.put(columns, response)
         missed = torch.zeros_like(free)
-        missed[:, columns] = part.missed(response, free[:, columns])
+        missed[:, columns] = part.missed(response, free[:, columns]) & ~settled
     columns = missed.any(0).nonzero().squeeze(1)
     if len(columns):
         part = problem.take(columns)
@@ -254,15 +256,18 @@ class _Problem:
         error = found.cosine.sub_(self.target).abs_()
         return free & ~(error <= self.tolerance)
 
-    def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor]:
-        """The shift after a step where the target is missed, and where it can be reached."""
+    def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The shift after a step where the target is missed, where it can be reached, and where
+        the step is 0, so that rounding allows no better shift.
+        """
         missed, step = self.missed(found, free), found.step(self.target)
+        settled = step == found.alpha
         step = torch.where(step.abs() < torch.inf, step, self.cold)
         if negative_slope_of(self.activation) == 0:
             flat = (found.steepness <= _FLAT * found.fall) & (found.cosine > self.target)
             out_of_reach = flat & missed
             step, free = torch.where(out_of_reach, 0, step), free & ~out_of_reach
-        return torch.where(missed, step, found.alpha), free
+        return torch.where(missed, step, found.alpha), free, settled
 
     def solve(self, free: Tensor) -> tuple[Tensor, Tensor]:
         """The exact shift, and where there is one."""
