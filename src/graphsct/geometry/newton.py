@@ -26,7 +26,7 @@ from graphsct.geometry.components import Components
 from graphsct.geometry.range import smoothness_range
 from graphsct.graph import Graph
 
-__all__ = ["Response", "average", "find_shift", "respond", "spread"]
+__all__ = ["Response", "find_shift", "respond", "spread"]
 
 #: Steps of all dimensions together, after which few of float32 are left.
 _TOGETHER = 3
@@ -36,17 +36,6 @@ _STEPS = 6
 _ROUNDING = 1e-2
 #: Share of the active degrees below which the output is smooth on its active nodes.
 _FLAT = 1e-5
-
-
-def average(x: Tensor, graph: Graph) -> Tensor:
-    """The average over each component, weighted by degree; shapes: ``(n, d) -> (m, d)``."""
-    matrix = graph.averaging
-    if matrix.layout is torch.sparse_csr and x.dtype is torch.float32 and not x.is_cuda:
-        starts, nodes, shares = matrix.crow_indices(), matrix.col_indices(), matrix.values()
-        # The kernel of embeddings takes half the time of the sparse product.
-        return torch.embedding_bag(x, nodes, starts, False, 0, False, shares, True)[0]
-    out = x.new_empty(graph.num_components, x.shape[1])
-    return torch.addmm(out, matrix, x, beta=0, out=out)
 
 
 def spread(a: Tensor, graph: Graph, out: Tensor) -> Tensor:
@@ -107,15 +96,15 @@ class Response:
         torch.sub(y, spread(alpha, graph, shifted), out=shifted)
         if negative_slope_of(activation) == 0:
             output = shifted.clamp_min_(0)
-            inner = average(output, graph)
-            fall = average(torch.gt(output, 0, out=other), graph)
-            return cls(alpha, inner, average(output.square_(), graph), fall, inner, fall)
+            inner = graph.averaging(output)
+            fall = graph.averaging(torch.gt(output, 0, out=other))
+            return cls(alpha, inner, graph.averaging(output.square_()), fall, inner, fall)
         output, slope = respond(shifted, graph, activation)
-        inner = average(output, graph)
-        square = average(torch.mul(output, output, out=other), graph)
-        shrink = average(output.mul_(slope), graph)
-        bend = average(torch.mul(slope, slope, out=other), graph)
-        return cls(alpha, inner, square, average(slope, graph), shrink, bend)
+        inner = graph.averaging(output)
+        square = graph.averaging(torch.mul(output, output, out=other))
+        shrink = graph.averaging(output.mul_(slope))
+        bend = graph.averaging(torch.mul(slope, slope, out=other))
+        return cls(alpha, inner, square, graph.averaging(slope), shrink, bend)
 
     def take(self, columns: Tensor) -> Response:
         """The response in some feature dimensions."""
@@ -184,18 +173,18 @@ def find_shift(
     """
     y, *rest = work or (torch.empty_like(z), torch.empty_like(z), torch.empty_like(z))
     torch.div(z, graph.basis.unsqueeze(1), out=y)
-    inner, eps = average(y, graph), torch.finfo(z.dtype).eps
+    inner, eps = graph.averaging(y), torch.finfo(z.dtype).eps
     rough = torch.sub(y, spread(inner, graph, rest[0]), out=rest[0]).square_()
-    square = average(rough, graph)
+    square = graph.averaging(rough)
     deviation, norm = square.sqrt(), square.addcmul_(inner, inner).sqrt_()
     rounding = inner.abs().mul_(eps).div_(deviation)  # in units of the shifted features
     free = rounding < _ROUNDING
+    moves = free.to(z.dtype)
     cold = torch.addcmul(inner, target * (1 - target.square()).rsqrt_(), deviation, value=-1)
-    cold.nan_to_num_(0, 0, 0).mul_(free)
+    cold.nan_to_num_(0, 0, 0).mul_(moves)
     tolerance = rounding.mul_(8).add_(eps**0.75 + eps * len(z) ** 0.5)
     problem = _Problem(y, graph, target, activation, cold, tolerance)
     found = Response.at(cold.clone(), y, graph, activation, rest)
-    moves = free.to(z.dtype)
     for _ in range(_TOGETHER):
         step = found.step(target).sub_(found.alpha).nan_to_num_(0, 0, 0)
         alpha = torch.addcmul(found.alpha, step, moves)
