@@ -4,7 +4,7 @@ from shifts import ACTIVATIONS, component_smoothness
 from torch.testing import assert_close
 from zoo import ZOO
 
-from graphsct import geometry
+from graphsct import Graph, geometry
 from graphsct.datasets import csbm
 from graphsct.errors import UnreachableError
 from graphsct.geometry import newton
@@ -53,6 +53,18 @@ def test_the_exact_solver_takes_over(monkeypatch, graph, x):
     exact, also_free, _ = find_shift(x, graph, target, relu)
     assert_close(exact.alpha, found.alpha)
     assert also_free.equal(free)
+
+
+def test_a_step_that_rounding_makes_zero_is_the_last(monkeypatch):
+    """The error is above the tolerance here, and the exact solver would not lower it."""
+    graph, relu = Graph([[0, 1, 1, 2], [1, 0, 2, 1]], 3), torch.nn.ReLU()
+    y = torch.tensor([[-0.04934864491224289], [-0.04934754967689514], [-0.05345427989959717]])
+    monkeypatch.setattr(newton, "exact_shift", None)
+    for number in range(8):
+        z = (1 + 0.013 * number) * y * graph.basis.unsqueeze(1)
+        found, free, _ = find_shift(z, graph, targets(graph, 0.8, 1), relu)
+        assert free.all()
+        assert ((found.cosine - 0.8).abs() <= 2e-4).all()
 
 
 def test_large_smooth_parts_are_met_as_well_as_rounding_allows():

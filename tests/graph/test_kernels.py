@@ -59,6 +59,20 @@ def test_long_sums_are_pooled_without_rounding_errors_that_grow():
         assert_close(found, torch.tensor(70_000.0), rtol=5e-7, atol=0)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("count", [1, 4])
+def test_averages_are_the_dense_product(count, dtype):
+    component, shares = torch.arange(30) % count, random(30).to(dtype)
+    dense = torch.zeros(count, 30, dtype=dtype)
+    dense[component, torch.arange(30)] = shares
+    average = kernels.Averaging.build(shares, component, count)
+    x = random(7, 30, seed=1).to(dtype)
+    for each in (x.t(), x.t().contiguous(), x.t()[:, :0]):
+        assert_close(average(each), dense @ each)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert average(x.t()).dtype is dtype
+
+
 def test_column_norm_of_zeros_has_a_zero_gradient():
     x = torch.zeros(4, 2, requires_grad=True)
     kernels.column_norm(x).sum().backward()

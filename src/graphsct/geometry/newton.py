@@ -26,7 +26,7 @@ from graphsct.geometry.components import Components
 from graphsct.geometry.range import smoothness_range
 from graphsct.graph import Graph
 
-__all__ = ["Response", "average", "find_shift", "respond", "spread"]
+__all__ = ["Response", "find_shift", "respond", "spread"]
 
 #: Steps of all dimensions together, after which few of float32 are left.
 _TOGETHER = 3
@@ -36,12 +36,6 @@ _STEPS = 6
 _ROUNDING = 1e-2
 #: Share of the active degrees below which the output is smooth on its active nodes.
 _FLAT = 1e-5
-
-
-def average(x: Tensor, graph: Graph) -> Tensor:
-    """The average over each component, weighted by degree; shapes: ``(n, d) -> (m, d)``."""
-    out = x.new_empty(graph.num_components, x.shape[1])
-    return torch.addmm(out, graph.averaging, x, beta=0, out=out)
 
 
 def spread(a: Tensor, graph: Graph, out: Tensor) -> Tensor:
@@ -102,16 +96,15 @@ class Response:
         torch.sub(y, spread(alpha, graph, shifted), out=shifted)
         if negative_slope_of(activation) == 0:
             output = shifted.clamp_min_(0)
-            inner = average(output, graph)
-            square = average(torch.mul(output, output, out=other), graph)
-            fall = average(torch.gt(output, 0, out=other), graph)
-            return cls(alpha, inner, square, fall, inner, fall)
+            inner = graph.averaging(output)
+            fall = graph.averaging(torch.gt(output, 0, out=other))
+            return cls(alpha, inner, graph.averaging(output.square_()), fall, inner, fall)
         output, slope = respond(shifted, graph, activation)
-        inner = average(output, graph)
-        square = average(torch.mul(output, output, out=other), graph)
-        shrink = average(output.mul_(slope), graph)
-        bend = average(torch.mul(slope, slope, out=other), graph)
-        return cls(alpha, inner, square, average(slope, graph), shrink, bend)
+        inner = graph.averaging(output)
+        square = graph.averaging(torch.mul(output, output, out=other))
+        shrink = graph.averaging(output.mul_(slope))
+        bend = graph.averaging(torch.mul(slope, slope, out=other))
+        return cls(alpha, inner, square, graph.averaging(slope), shrink, bend)
 
     def take(self, columns: Tensor) -> Response:
         """The response in some feature dimensions."""
@@ -180,31 +173,33 @@ def find_shift(
     """
     y, *rest = work or (torch.empty_like(z), torch.empty_like(z), torch.empty_like(z))
     torch.div(z, graph.basis.unsqueeze(1), out=y)
-    inner, eps = average(y, graph), torch.finfo(z.dtype).eps
+    inner, eps = graph.averaging(y), torch.finfo(z.dtype).eps
     rough = torch.sub(y, spread(inner, graph, rest[0]), out=rest[0]).square_()
-    square = average(rough, graph)
+    square = graph.averaging(rough)
     deviation, norm = square.sqrt(), square.addcmul_(inner, inner).sqrt_()
     rounding = inner.abs().mul_(eps).div_(deviation)  # in units of the shifted features
     free = rounding < _ROUNDING
+    moves = free.to(z.dtype)
     cold = torch.addcmul(inner, target * (1 - target.square()).rsqrt_(), deviation, value=-1)
-    cold.nan_to_num_(0, 0, 0).mul_(free)
+    cold.nan_to_num_(0, 0, 0).mul_(moves)
     tolerance = rounding.mul_(8).add_(eps**0.75 + eps * len(z) ** 0.5)
     problem = _Problem(y, graph, target, activation, cold, tolerance)
     found = Response.at(cold.clone(), y, graph, activation, rest)
     for _ in range(_TOGETHER):
-        step = found.step(target).sub_(found.alpha).nan_to_num_(0, 0, 0).mul_(free)
-        found = Response.at(step.add_(found.alpha), y, graph, activation, rest)
+        step = found.step(target).sub_(found.alpha).nan_to_num_(0, 0, 0)
+        alpha = torch.addcmul(found.alpha, step, moves)
+        found = Response.at(alpha, y, graph, activation, rest)
     missed = problem.missed(found, free)
     for _ in range(_STEPS):
         columns = missed.any(0).nonzero().squeeze(1)
         if not len(columns):
             return found, free, norm
         part = problem.take(columns)
-        alpha, free[:, columns] = part.improve(found.take(columns), free[:, columns])
+        alpha, free[:, columns], settled = part.improve(found.take(columns), free[:, columns])
         response = part.respond(alpha)
         found.put(columns, response)
         missed = torch.zeros_like(free)
-        missed[:, columns] = part.missed(response, free[:, columns])
+        missed[:, columns] = part.missed(response, free[:, columns]) & ~settled
     columns = missed.any(0).nonzero().squeeze(1)
     if len(columns):
         part = problem.take(columns)
@@ -250,15 +245,18 @@ class _Problem:
         error = found.cosine.sub_(self.target).abs_()
         return free & ~(error <= self.tolerance)
 
-    def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor]:
-        """The shift after a step where the target is missed, and where it can be reached."""
+    def improve(self, found: Response, free: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The shift after a step where the target is missed, where it can be reached, and where
+        the step is 0, so that rounding allows no better shift.
+        """
         missed, step = self.missed(found, free), found.step(self.target)
+        settled = step == found.alpha
         step = torch.where(step.abs() < torch.inf, step, self.cold)
         if negative_slope_of(self.activation) == 0:
             flat = (found.steepness <= _FLAT * found.fall) & (found.cosine > self.target)
             out_of_reach = flat & missed
             step, free = torch.where(out_of_reach, 0, step), free & ~out_of_reach
-        return torch.where(missed, step, found.alpha), free
+        return torch.where(missed, step, found.alpha), free, settled
 
     def solve(self, free: Tensor) -> tuple[Tensor, Tensor]:
         """The exact shift, and where there is one."""

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from graphsct.geometry.activations import negative_slope_of
-from graphsct.geometry.newton import average, find_shift, respond, spread
+from graphsct.geometry.newton import find_shift, respond, spread
 from graphsct.graph import Graph
 
 __all__ = ["TargetMap"]
@@ -58,15 +58,12 @@ class TargetMap:
         if self._unit is not None:
             z = z / spread(self._unit, self._graph, work[0])
             found, free, norm = find_shift(z, self._graph, target, self._activation, work)
-        self._found, self._norm = found, norm
+        self._found, self._free, self._target = found, free, target
         self._over_size = found.square.rsqrt().nan_to_num_(posinf=0)  # 0 for an output of 0
-        self._over_steepness = found.steepness.clamp_min_(0).reciprocal_().nan_to_num_(0, 0)
-        self._over_steepness.mul_(free)
-        self._along = free * target * self._over_size
         graph, shift = self._graph, found.alpha
         self._factor = torch.ones_like(norm)
         if self._rescale:
-            self._factor = torch.where(self._over_size > 0, norm * self._over_size, 1)
+            self._factor = (norm * self._over_size).masked_fill_(self._over_size == 0, 1)
             shift = shift * self._factor
             torch.mul(z, spread(self._factor, graph, work[0]), out=out)
         elif out is not z:
@@ -79,12 +76,14 @@ class TargetMap:
         """Powers of two that bring features near 1 where the squares of some leave the range of
         float32; shape: ``(m, d)``. The map commutes with positive factors if the activation does.
         """
+        if bool(norm.amin() > _LEAST) and bool(norm.amax() < _LARGEST):
+            return None
         odd = ~((norm > _LEAST) & (norm < _LARGEST))
         if negative_slope_of(self._activation) is None or not bool(odd.any()):
             return None
         columns = odd.any(0).nonzero().squeeze(1)
         part = z.index_select(1, columns).abs_().div_(self._graph.basis.unsqueeze(1))
-        size = average(part, self._graph)
+        size = self._graph.averaging(part)
         alive = odd[:, columns] & (size > 0)
         if not bool(alive.any()):  # dead channels and nodes without features
             return None
@@ -127,24 +126,27 @@ class TargetMap:
         if self._unit is not None:
             shifted.div_(spread(self._unit, graph, other))
         found, factor = self._found, self._factor
-        pull = factor * average(own, graph)
+        pull = factor * graph.averaging(own)
         along = bent = torch.zeros_like(pull)
         if self._rescale:
-            inner = average(torch.mul(own, shifted, out=other), graph)
+            inner = graph.averaging(torch.mul(own, shifted, out=other))
             bent = inner * self._over_size.square()
             along = bent / factor.square()
             own.mul_(spread(factor, graph, other))
             own.addcmul_(shifted, spread(along / factor, graph, other))
             own.add_(spread(along * found.alpha, graph, other))
-        moved = (pull - bent * found.shrink) * self._over_steepness
+        free = self._free.to(own.dtype)
+        over_steepness = found.steepness.clamp_min_(0).reciprocal_().nan_to_num_(0, 0).mul_(free)
+        moved = (pull - bent * found.shrink).mul_(over_steepness)
+        bend = (moved * self._target).mul_(self._over_size).mul_(free).sub_(bent).div_(factor)
         if negative_slope_of(self._activation) == 0:
             output = shifted.clamp_min_(0)
-            own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
+            own.addcmul_(output, spread(bend, graph, other))
             slope = torch.gt(output, 0, out=shifted)
         else:
             output, slope = respond(shifted, graph, self._activation)
             output.mul_(slope)
-            own.addcmul_(output, spread((moved * self._along - bent) / factor, graph, other))
+            own.addcmul_(output, spread(bend, graph, other))
         own.addcmul_(slope, spread(moved, graph, other), value=-1)
         torch.mul(own, basis, out=of_z)
         of_target = moved * found.square.sqrt()

@@ -318,25 +318,10 @@ class Graph:
         return nodes.repeat_interleave(starts.diff()), columns
 
     @cached_property
-    def averaging(self) -> Tensor:
-        r"""The matrix that averages over each component, weighted by the degrees, which are the
-        squares of the basis; dense if there is one component, else sparse CSR; shape: ``(m, n)``.
-        """
+    def averaging(self) -> kernels.Averaging:
+        """Averages over each component, weighted by the degrees, the squares of the basis."""
         self.check_whole()
-        share, nodes = self.basis.square(), torch.arange(self.num_nodes, device=self.device)
-        if self.num_components == 1:
-            return share.unsqueeze(0)
-        order = torch.argsort(self.component, stable=True)
-        starts = torch.bincount(self.component, minlength=self.num_components).cumsum(0)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sparse")
-            return torch.sparse_csr_tensor(
-                torch.cat([starts.new_zeros(1), starts]).int(),
-                nodes[order].int(),
-                share[order],
-                size=(self.num_components, self.num_nodes),
-                check_invariants=False,
-            )
+        return kernels.Averaging.build(self.basis.square(), self.component, self.num_components)
 
     @cached_property
     def num_edges(self) -> int:
