@@ -70,10 +70,10 @@ def to_notebook(markdown: str) -> Any:
 
 
 def _kind(text: str) -> str:
-    """The class of a block; most lines of a table have a gap between two columns."""
+    """The class of a block; half of the lines of a table, or more, have a gap."""
     lines = text.splitlines()
     gaps = sum(bool(_COLUMNS.search(line)) for line in lines)
-    return "output-table" if 2 * gaps > len(lines) else "output"
+    return "output-table" if 2 * gaps >= len(lines) else "output"
 
 
 def _has(data: str) -> bool:
