@@ -88,7 +88,7 @@ def table(rates: ErrorRates) -> str:
     """The rates as a table in Markdown."""
     lines = [
         "| finding | models with the fault | found | models without it | false alarms |",
-        "| --- | --- | --- | --- | --- |",
+        "| --- | ---: | ---: | ---: | ---: |",
     ]
     for kind, own in (*rates.findings.items(), ("does not work, by test score", rates.works)):
         if own.faulty or own.sound:

@@ -19,14 +19,15 @@ from graphsct.errors import DataError
 
 #: The pages, and the data set without which a page is shown as it is written.
 _PAGES = {"tutorial.md": "demo", "howto/diagnose.md": "demo", "howto/reproduce.md": "cora"}
-#: What code prints is a block of its own class, which wraps.
+#: What code prints is a block of its own class, which wraps; a table is of another, which scrolls.
 _TEMPLATE = """{% extends 'markdown/index.md.j2' %}
 {% block stream %}
-``` {.text .output}
+``` {.text .{{ output.text | kind }}}
 {{ output.text | trim('\\n') }}
 ```
 {% endblock stream %}"""
 _PYTHON = re.compile(r"^```python\n(.*?)^```\n", flags=re.DOTALL | re.MULTILINE)
+_COLUMNS = re.compile(r"\S {2,}\S")
 _log = logging.getLogger("mkdocs.hooks.notebook")
 _bodies: dict[str, str] = {}
 
@@ -42,6 +43,7 @@ def on_files(files: Any, config: Any, **_: Any) -> Any:
             exporter = MarkdownExporter(
                 extra_loaders=[DictLoader({"page.md.j2": _TEMPLATE})], template_file="page.md.j2"
             )
+            exporter.register_filter("kind", _kind)
             _bodies[name], resources = exporter.from_notebook_node(notebook, keys)
             for picture, content in resources["outputs"].items():
                 place = str(page.with_name(picture))
@@ -65,6 +67,13 @@ def to_notebook(markdown: str) -> Any:
         make = nbformat.v4.new_code_cell if place % 2 else nbformat.v4.new_markdown_cell
         cells.append(make(part.strip(), id=f"cell-{place}"))
     return nbformat.v4.new_notebook(cells=cells)
+
+
+def _kind(text: str) -> str:
+    """The class of a block; half of the lines of a table, or more, have a gap."""
+    lines = text.splitlines()
+    gaps = sum(bool(_COLUMNS.search(line)) for line in lines)
+    return "output-table" if 2 * gaps >= len(lines) else "output"
 
 
 def _has(data: str) -> bool:

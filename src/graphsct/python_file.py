@@ -13,7 +13,7 @@ __all__ = ["execute", "explain", "is_file"]
 
 
 def is_file(name: str) -> bool:
-    """Whether a name is that of something in a Python file: ``my_model.py:Net``."""
+    """Whether a name refers to something in a Python file, as ``my_model.py:Net`` does."""
     return name.endswith(".py") or ".py:" in name
 
 

@@ -183,7 +183,7 @@ def _defaults(kind: Any) -> dict[str, Any]:
 
 
 def _explain(error: Any, kind: Any, path: str = "", hint: Any = None) -> GraphsctError | str:
-    """What is wrong first, in words; one of our own errors as it is."""
+    """Describe the first thing that is wrong; an error of our own is returned as it is."""
     if isinstance(error, GraphsctError):
         return error
     if isinstance(error, _WrongTypeError):

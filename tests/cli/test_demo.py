@@ -66,5 +66,6 @@ def test_without_extras_it_says_so_and_runs_without_page_and_drawings(tmp_path, 
     assert "every figure is left out: matplotlib is not installed" in result.stderr
     assert "page.html is left out: plotly is not installed" in result.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"training"}
+    assert result.stdout.endswith(f"\n\nThe runs are in {tmp_path / 'training'}\n")
     refused = run("--out", tmp_path, "--open")
     assert (refused.exit_code, refused.stdout) == (1, "")

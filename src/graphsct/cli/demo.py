@@ -106,8 +106,10 @@ def demo(
         trained = [one.to_dict() for one in study.found.values()]
         print_files(paths, True, diagnosis=found.to_dict(), best=asdict(chosen), training=trained)
     else:
-        typer.echo(f"\nWritten to {out}, the runs to {out / 'training'}:")
-        typer.echo("  " + " ".join(path.name for path in paths))
+        typer.echo()
+        if paths:
+            typer.echo(f"Written to {out}: {', '.join(path.name for path in paths)}")
+        typer.echo(f"The runs are in {out / 'training'}")
     if show and not webbrowser.open(page.absolute().as_uri()):
         raise ExperimentError(f"no browser could be started; open {page} by hand")
 

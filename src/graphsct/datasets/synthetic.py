@@ -167,7 +167,7 @@ class _Blocks:
         return cls(label, order, place, _bounds(sorted_component), _bounds(block), weight)
 
     def pick(self, draws: Any, start: Any, stop: Any) -> Any:
-        """The place in each range that a draw from [0, 1) means, by weight."""
+        """The place in each range that a draw from [0, 1) selects, by weight."""
         if self.weight is None:
             return np.minimum(start + (draws * (stop - start)).astype(np.int64), stop - 1)
         low, high = self.weight[start], self.weight[stop]
@@ -308,7 +308,7 @@ def _pairs(bounds: Any) -> int:
 
 
 def _check_kinds(whole: dict[str, Any], real: dict[str, Any]) -> None:
-    """Refuse what is no number of its kind, by its name."""
+    """Refuse arguments that are not numbers of the right kind; the error names them."""
     for name, value in whole.items():
         least = int(name not in ("num_edges", "seed"))
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:

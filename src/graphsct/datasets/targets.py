@@ -98,7 +98,7 @@ def num_outputs(y: Tensor) -> int:
 
 
 def only(y: Tensor, nodes: Tensor) -> Tensor:
-    """The targets of some nodes; those of all others are taken away.
+    """The targets of some nodes; those of all other nodes are removed.
 
     Args:
         y: targets; shape: ``(n,)`` or ``(n, t)``
@@ -109,7 +109,7 @@ def only(y: Tensor, nodes: Tensor) -> Tensor:
 
 
 def merged(several: Sequence[Tensor]) -> Tensor:
-    """Targets that any of several tensors has, which agree where two of them have one."""
+    """Combine tensors of targets; where two of them have a target, the two agree."""
     found = several[0]
     for y in several[1:]:
         missing = found.isnan() if y.is_floating_point() else found < 0

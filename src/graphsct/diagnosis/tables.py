@@ -213,8 +213,8 @@ def long_layer_table(found: Diagnosis) -> Table[LayerRow]:
 def short_layer_table(found: Diagnosis) -> Table[LayerRow]:
     """Return the measures on which the verdicts rest; they fit into 80 columns."""
     notes = (
-        "s: median normalized smoothness of the live dimensions; rank, contrast: effective rank, "
-        "and share of the norm, of the part that tells nodes apart; gradient: of "
+        "s: median normalized smoothness of the live dimensions; rank: effective rank of the part "
+        "that tells nodes apart; contrast: its share of the norm; gradient: of "
         f"{found.target}",
         *_reachable(found),
         *_wanted(found),

@@ -209,7 +209,7 @@ class Product(Entrywise):
     """The product of two arrays, entry by entry."""
 
     def keeps(self, x: Node) -> bool:
-        """For the gradient of the other."""
+        """Both inputs: the gradient of each is computed from the other."""
         return True
 
     def forward(self, do: Program) -> None:

@@ -3,7 +3,7 @@ r"""The shift that gives an output the wanted smoothness, by a few steps of Newt
 :func:`~graphsct.geometry.solve_alpha` sorts all features in float64. A layer needs the shift in
 every forward pass: from that of the identity, two or three steps are enough for most dimensions,
 each linear in the number of entries, and the dimensions that are done drop out. What they do not
-find, the exact solver does, as well as rounding lets it. The shift of the last forward pass is no
+find, the exact solver finds, as far as rounding allows. The shift of the last forward pass is no
 better start: weights and dropout move it by more than the steps save.
 
 With :math:`\mathbf y = \mathbf z / \mathbf e` and :math:`\mathbf v = \mathbf h / \mathbf e`, entry
@@ -229,7 +229,7 @@ class _Problem:
     tolerance: Tensor
 
     def take(self, columns: Tensor) -> _Problem:
-        """Some feature dimensions of it."""
+        """The same problem for some of the feature dimensions."""
         arrays = {name: getattr(self, name) for name in ("y", "target", "cold", "tolerance")}
         return replace(
             self, **{name: array.index_select(1, columns) for name, array in arrays.items()}

@@ -200,7 +200,7 @@ def current_graph(data: Any, carried: Any) -> Graph:
 
 
 def keep_graph(data: Any, graph: Graph) -> None:
-    """Take this graph for that of the data until their edges change."""
+    """Use this graph as the graph of the data until their edges change."""
     edges = _Edges.of(data)
     _GRAPHS.put(edges.tensors, graph.to(edges.device, edges.dtype), edges.tag())
 

@@ -268,7 +268,7 @@ class Graph:
     def order(self) -> Tensor | None:
         """Ids of the nodes in an order in which products find more of their rows in the cache.
 
-        ``None`` if the graph is small, or stands well as it is. Shape: ``(n,)``.
+        ``None`` if the graph is small, or already in such an order. Shape: ``(n,)``.
         """
         whole = not self._lost_edges and not self.is_sample
         return cache_order(self.adjacency) if whole else None

@@ -75,7 +75,7 @@ class Rate:
     def draw(
         self, shape: torch.Size, device: torch.device, generator: torch.Generator | None = None
     ) -> Tensor:
-        """Random lanes on a device, from a generator of it, PyTorch's own if left out."""
+        """Random lanes on a device, from a generator of that device, by default PyTorch's own."""
         half = 1 << (self.bits - 1)
         lanes = torch.empty(shape, dtype=self.dtype, device=device)
         return lanes.random_(-half, half, generator=generator)
@@ -154,7 +154,7 @@ class Masks:
 
 
 class DeviceMasks(Masks):
-    """The dropout masks of one run on another device than a CPU, drawn there.
+    """The dropout masks of one run, drawn on a device other than a CPU.
 
     Args:
         generator: generator of the device, which draws all masks

@@ -48,7 +48,9 @@ def _parts(cells: Sequence[BoardCell], folder: Path | None) -> Iterator[str]:
     yield best_table(cells).to_markdown()
     others = published_table(cells)
     if others.rows:
-        yield others.to_markdown()
+        # Markdown has no room for the signs of the HTML page, so it needs no legend either.
+        notes = tuple(note for note in others.notes if "▲" not in note)
+        yield replace(others, notes=notes).to_markdown()
     for own in boards(cells).values():
         yield f"## Every remedy: {own[0].key.title}"
         scores, costs = score_table(own, "val_score"), cost_table(own)

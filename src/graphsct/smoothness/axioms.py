@@ -41,7 +41,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def satisfies(*axioms: Axiom, name: str | None = None) -> Callable[[Function], Function]:
-    """List all axioms of a measure, and register it, by its own name if there is no other."""
+    """List all axioms of a measure, and register it, under its own name unless told another."""
 
     def register(function: Function) -> Function:
         MEASURES[name or function.__name__] = function, frozenset(axioms)

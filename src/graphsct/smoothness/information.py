@@ -41,8 +41,8 @@ def instance_information_gain(x: Tensor, *, batch: Tensor | None = None) -> Tens
 
     It lies between 0, if all nodes point the same way, and :math:`\log_2 n`. Time grows with
     :math:`n^2`, and so does memory if a gradient is asked for. The noise, the rows and the bound
-    are those of the authors' code, which, however, reduces the features of a node to the number of
-    the largest, and so has no gradient.
+    are those of the authors' code, which, however, reduces the features of a node to the index of
+    the largest one, and so has no gradient.
     """
     if not check_matrix(x).numel():
         return x.sum()

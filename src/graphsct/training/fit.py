@@ -38,7 +38,7 @@ def fit(
     and a run that was killed and continued gives the result of one that was not. Ctrl-C ends a run
     after the current epoch and keeps the best weights so far. ``Run.backend`` names the backend:
     the engine where it can record the model, else autograd, with the same dropout masks and the
-    same losses up to rounding. On any other device than a CPU it is autograd, with dropout masks of
+    same losses up to rounding. On a device other than a CPU it is autograd, with dropout masks of
     that device.
 
     Args:

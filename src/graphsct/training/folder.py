@@ -1,4 +1,4 @@
-"""The folder of the runs of several seeds: all that is written there, started, continued, replaced.
+"""The run folder of several seeds: what is in it, and how runs are started, resumed and replaced.
 
 .. code-block:: text
 
@@ -68,7 +68,7 @@ def open_folder(
 
 
 def _check_ours(folder: Path) -> None:
-    """Refuse a folder with files of others, before anything is written there."""
+    """Refuse a folder with files that are not ours, before anything is written there."""
     if folder.is_dir() and not (folder / CONFIG).is_file() and _others(folder):
         raise TrainingError(
             f"{folder} is not empty and not a run folder (it has no {CONFIG}); use another "
@@ -77,7 +77,7 @@ def _check_ours(folder: Path) -> None:
 
 
 def _others(folder: Path) -> set[Path]:
-    """All but what a process leaves that is killed while it writes the first settings."""
+    """All files but those of a process that was killed while it wrote the first settings."""
     return {*folder.iterdir()} - {folder / LOCK, *leftovers(folder, [CONFIG])}
 
 
@@ -109,7 +109,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _clear(folder: Path) -> None:
-    """Delete the runs of this folder, not those of folders inside it, and no file of others."""
+    """Delete the runs of this folder, but not those in folders inside it, and no other files."""
     with saving(folder), ExitStack() as stack:
         places = _seed_folders(folder)
         for place in places:  # nothing is deleted while another process trains one of them

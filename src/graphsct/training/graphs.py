@@ -182,7 +182,7 @@ def arguments_of(model: torch.nn.Module, batch: Any) -> tuple[tuple[Any, ...], d
     """The positional and the named arguments of a model for a batch.
 
     A model with one required argument that is not ``x`` gets the batch. Any other gets ``x`` and
-    ``edge_index`` first, whatever it calls them, and what else the batch has by its name, such as
+    ``edge_index`` first, whatever it calls them, and by name whatever else the batch has, such as
     ``edge_weight``, ``edge_attr`` and ``batch``, but never the targets ``y``.
 
     Args:

@@ -91,7 +91,7 @@ def _edges(peer: str, data: Any) -> Any:
 
 
 def _controls(model: Any) -> Any:
-    """Of each layer, what computes the coefficients of its control from the coordinates."""
+    """For each layer, the function from coordinates to the coefficients of its control."""
     return torch.nn.ModuleList(
         deepcopy(conv.control.coefficients) for conv in model.convs if conv.control is not None
     )

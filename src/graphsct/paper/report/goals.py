@@ -141,7 +141,8 @@ def _searches(rows: Sequence[AccuracyRow]) -> Goal:
             groups.setdefault(key, []).append(row)
     short = []
     for (data, model, names), rows_of_group in groups.items():
-        depths = " and ".join(dict.fromkeys(str(row.depth) for row in rows_of_group))
+        *others, last = dict.fromkeys(str(row.depth) for row in rows_of_group)
+        depths = f"{', '.join(others)} and {last}" if others else last
         short.append(
             Shortfall(
                 cell=f"{data}, {model}, {depths} layers ({len(rows_of_group)} cells)",
