@@ -25,8 +25,8 @@ first round on the shallow boards had been seen, for two reasons: features of si
 ones in a mix, and a strength that grows with depth may begin at 0. The rules are the same.
 :data:`TARGETS` are the sources of the wanted smoothness, trained on all boards of the choice.
 
-The first command writes a line for each run and does not repeat the lines that are there. The
-second one stores the runs in graphsct-results and writes the tables of docs/smoothness.md.
+The first command writes a line for each run and repeats neither those lines nor the stored runs.
+The second one stores the runs in graphsct-results and writes the tables of docs/smoothness.md.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from page import fill, folded
 from torch import Tensor
 
 from graphsct.datasets import csbm, load
+from graphsct.datasets.catalog import CATALOG
 from graphsct.errors import DivergedError
 from graphsct.extras import stored_results
 from graphsct.graph import Graph
@@ -73,6 +74,7 @@ IDENTITY = tuple(("cora+identity", depth) for depth in (8, 16, 32))
 CHOOSING, CONFIRMING = range(3), range(5)
 #: Points of validation accuracy that a form may cost; the error of a mean of three seeds.
 COST = 1.5
+STORED = "forms.csv"
 KEYS = ("data", "depth", "form", "seed")
 
 
@@ -336,8 +338,17 @@ class Runs:
 
 
 def read(path: Path) -> Runs:
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return Runs(map(json.loads, lines))
+    """The stored runs, and those in a file if it exists, which replace stored ones."""
+    with (stored_results("smoothness") / STORED).open(encoding="utf-8", newline="") as file:
+        rows = [
+            row
+            | {name: int(row[name]) for name in ("depth", "seed")}
+            | {name: float(row[name]) if row[name] else None for name in ("val", "test")}
+            for row in csv.DictReader(file)
+        ]
+    if path.exists():
+        rows += map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return Runs({tuple(row[name] for name in KEYS): row for row in rows}.values())
 
 
 def run(path: Path, parts: Sequence[str]) -> None:
@@ -368,8 +379,8 @@ def run(path: Path, parts: Sequence[str]) -> None:
 
 def report(path: Path) -> None:
     """Store the runs and write the tables of the page."""
-    runs, folder = read(path), stored_results("smoothness")
-    with (folder / "forms.csv").open("w", encoding="utf-8", newline="") as file:
+    runs = read(path)
+    with (stored_results("smoothness") / STORED).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(
             file, (*KEYS, "val", "test"), extrasaction="ignore", lineterminator="\n"
         )
@@ -427,7 +438,7 @@ def _confirmation(runs: Runs) -> str:
 def _title(name: str) -> str:
     source, _, init = name.partition("+")
     kind, _, share = source.partition("-")
-    shown = f"generated {share}" if kind == "csbm" else source.partition("_")[0].capitalize()
+    shown = f"generated {share}" if kind == "csbm" else CATALOG[source].title.partition(" ")[0]
     return f"{shown}, {init}" if init else shown
 
 

@@ -8,8 +8,9 @@ The rules, fixed before the first run: the first setting of the leaderboard's bu
 most 200 epochs, patience 100, the epoch of the best validation metric, ten seeds, which are also
 the numbers of the splits where there are several. Nothing is chosen by a score. The first command
 runs the deep cells of every control and of none, the shallow ones first, writes a line for each
-run, and does not repeat the networks that are there. The second stores the runs in graphsct-results
-and writes the tables of both experiments, tuned and untuned, into docs/smoothness.md.
+run, and repeats neither the networks that are there nor the stored ones. The second adds the runs
+to those in graphsct-results and writes the tables of both experiments, tuned and untuned, into
+docs/smoothness.md.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ def run(path: Path, names: list[str] | None, depths: list[int] | None) -> None:
     """Train the networks that are not in the file yet."""
     lines = path.read_text().splitlines() if path.exists() else []
     there = {tuple(row[name] for name in BoardKey._fields) for row in map(json.loads, lines)}
+    there |= {cell.key for cell in read_untuned()}
     path.parent.mkdir(parents=True, exist_ok=True)
     for key in networks(names, depths):
         if key not in there:
@@ -109,10 +111,15 @@ def scores(cells: list[BoardCell]) -> str:
 def report(path: Path) -> None:
     """Store the runs, if there are any, and write the tables of the page."""
     if path.exists():
-        with (stored_results("remedies") / UNTUNED).open("w", newline="") as file:
+        stored = stored_results("remedies") / UNTUNED
+        with stored.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        rows += map(json.loads, path.read_text().splitlines())
+        own = {tuple(str(row[name]) for name in (*BoardKey._fields, "seed")): row for row in rows}
+        with stored.open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
             writer.writeheader()
-            writer.writerows(json.loads(line) for line in path.read_text().splitlines())
+            writer.writerows(own.values())
     tables = (
         win_table(read_packed(), "Tuned: 8 settings each"),
         win_table(read_untuned(), "Untuned: the first of these settings"),

@@ -48,8 +48,8 @@ def dirichlet_energy(
     :math:`\tilde a_{ij}` and :math:`d_i` the augmented adjacency and degrees, the energies are
 
     .. math::
-        \frac{1}{2} \sum_{ij} \tilde a_{ij} \Big\| \frac{\mathbf x_i}{\sqrt{d_i}} -
-        \frac{\mathbf x_j}{\sqrt{d_j}} \Big\|^2, \qquad
+        \frac{1}{2} \sum_{ij} \tilde a_{ij} \left\| \frac{\mathbf x_i}{\sqrt{d_i}} -
+        \frac{\mathbf x_j}{\sqrt{d_j}} \right\|^2, \qquad
         \frac{1}{2} \sum_{ij} \frac{\tilde a_{ij}}{d_i} \|\mathbf x_i - \mathbf x_j\|^2, \qquad
         \frac{1}{2} \sum_{ij} \tilde a_{ij} \|\mathbf x_i - \mathbf x_j\|^2
 
