@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
@@ -141,13 +142,20 @@ class Record:
 
 def check_types(record: Record) -> None:
     """Refuse a new record with a value of a wrong type; whole numbers become floats if need be."""
-    for name, hint in get_type_hints(type(record)).items():
+    kind: Any = type(record)  # hashable, which mypy doubts
+    for name, hint in _hints(kind).items():
         if get_origin(hint) is not ClassVar:
             try:
                 value = _CONVERTER.structure(getattr(record, name), hint)
             except _WrongTypeError as error:
                 raise record._format.error(_wrong(name, error, hint)) from None
             object.__setattr__(record, name, value)
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a record's values by name, which take longer to find than to check."""
+    return get_type_hints(kind)
 
 
 class _WrongTypeError(Exception):

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import torch
@@ -119,13 +120,8 @@ class Model(torch.nn.Module):
     @classmethod
     def options(cls) -> tuple[str, ...]:
         """Names of the options that the constructor takes besides the four sizes."""
-        names: list[str] = []
-        for base in (base for base in cls.__mro__ if "__init__" in vars(base)):
-            taken = list(inspect.signature(vars(base)["__init__"]).parameters.values())
-            names += [p.name for p in taken[5:] if p.kind is not p.VAR_KEYWORD]
-            if base is Model or all(p.kind is not p.VAR_KEYWORD for p in taken):
-                break
-        return tuple(dict.fromkeys(names))
+        own: Any = cls  # hashable, which mypy doubts
+        return _options(own)
 
     @classmethod
     def takes(cls, setting: str) -> bool:
@@ -423,3 +419,14 @@ def register(model: M) -> M:
 def _file(model: type[Model]) -> str | None:
     found = getattr(sys.modules.get(model.__module__), "__file__", None)
     return None if found is None else os.path.realpath(found)
+
+
+@cache
+def _options(kind: type[Model]) -> tuple[str, ...]:
+    names: list[str] = []
+    for base in (base for base in kind.__mro__ if "__init__" in vars(base)):
+        taken = list(inspect.signature(vars(base)["__init__"]).parameters.values())
+        names += [p.name for p in taken[5:] if p.kind is not p.VAR_KEYWORD]
+        if base is Model or all(p.kind is not p.VAR_KEYWORD for p in taken):
+            break
+    return tuple(dict.fromkeys(names))
