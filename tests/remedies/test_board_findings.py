@@ -94,6 +94,8 @@ def test_what_hurts_and_what_is_not_better_than_fewer_layers():
         "Cora, GCN: GCNII (at 16, 32)",
         "Not shown to be better at any depth: residual connections; PairNorm",
     )
+    better = [cell("gcnii", 0.99, 2), cell("none", 0.8, 2), cell("shallower", 0.8, 2)]
+    assert by_question(better)[fewer.question].answer == "Not tested"  # these are no fewer layers
 
 
 def test_costs_are_relative_to_no_remedy():

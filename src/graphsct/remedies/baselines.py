@@ -10,7 +10,10 @@ import torch
 from graphsct.remedies.remedy import Number, Remedy
 from graphsct.training.config import ModelConfig
 
-__all__ = ["BASELINES", "Shallower"]
+__all__ = ["BASELINES", "SHALLOW", "Shallower"]
+
+#: The depths of a shallower model, the least first.
+SHALLOW = (2, 4)
 
 
 def _leave(model: torch.nn.Module, data: Any, value: Any) -> None:
@@ -46,7 +49,7 @@ BASELINES = (
         *_DEPTH,
         "Each layer smooths the features, and more than a few rarely help a plain stack.",
         "GCN(..., num_layers=2)",
-        number=Number("depth", (2, 4)),
+        number=Number("depth", SHALLOW),
         reason="its depth is fixed",
     ),
 )

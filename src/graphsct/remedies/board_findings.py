@@ -8,6 +8,7 @@ from statistics import median
 
 from graphsct.nn.blueprint import get_model
 from graphsct.remedies import REMEDIES
+from graphsct.remedies.baselines import SHALLOW
 from graphsct.remedies.board_cell import BoardCell, BoardKey, data_title
 from graphsct.remedies.published import NEAR, published
 from graphsct.remedies.rivals import Contest, contests
@@ -208,7 +209,8 @@ def _shallow_models(own: Sequence[Board]) -> BoardFinding:
 
 def _fewer_layers(own: Sequence[Board]) -> BoardFinding:
     lines, winners, names = [], set[str](), dict[str, None]()
-    for board in _tested(own, "shallower"):
+    deeper = [[cell for cell in board if cell.key.depth > SHALLOW[-1]] for board in own]
+    for board in _tested(deeper, "shallower"):
         better = dict[str, list[int]]()
         for depth, at in _by_depth(board).items():
             for contest in at:
@@ -223,7 +225,10 @@ def _fewer_layers(own: Sequence[Board]) -> BoardFinding:
     if never:
         lines.append(f"Not shown to be better at any depth: {_list(never, len(never))}")
     answer = f"{len(winners)} of {len(names)} at some depth" if names else "Not tested"
-    rule = f"The rival is “a shallower model”, which always has 2 or 4 layers. {_TEST}"
+    shallow = " or ".join(map(str, SHALLOW))
+    rule = (
+        f"The rival is “a shallower model” of {shallow} layers; deeper models are tested. {_TEST}"
+    )
     return BoardFinding("What is better than fewer layers?", answer, rule, tuple(lines))
 
 
