@@ -163,6 +163,8 @@ def print_times(name: str) -> None:
     data, whole = load(name), 0.0
     names = [name for name in REMEDIES if fits(REMEDIES[name], "gcn")]
     cells = [c for c in read_packed() if (c.key.data, c.key.model) == (name, "gcn") and c.runs]
+    if not cells:
+        raise SystemExit(f"no cell of GCN on {name} is stored")
     print("layers  cells  run  epoch, ms  hours")
     for depth in sorted({cell.key.depth for cell in cells}):
         own = [cell for cell in cells if cell.key.depth == depth]

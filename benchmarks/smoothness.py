@@ -197,7 +197,8 @@ def main() -> None:
     parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--out", type=Path, default=Path("results/smoothness.jsonl"))
     parser.add_argument("--seeds", type=int, nargs="*", default=[*SEEDS])
-    parser.add_argument("--data", nargs="*", help="only these graphs")
+    names = list(dict.fromkeys(name for name, _ in BOARDS))
+    parser.add_argument("--data", nargs="*", choices=names, help="only these graphs")
     given = parser.parse_args()
     torch.set_num_threads(1)
     if given.action == "run":
