@@ -21,17 +21,10 @@ import torch
 from graphsct import fit, fit_many
 from graphsct.datasets import load
 from graphsct.training import ModelConfig, TrainConfig
+from graphsct.training.bench import CASES, CONFIG, GRAPHS, Case, make_model, open_case
 from graphsct.training.peers import PYG, peer_epoch
 from graphsct.training.seeding import seeded
-from graphsct.training.timing import (
-    CASES,
-    CONFIG,
-    GRAPHS,
-    Case,
-    alternate,
-    make_model,
-    open_data,
-)
+from graphsct.training.timing import alternate
 
 LIMITS = {"texas": 5.0, "cora": 2.0}
 #: The seven small cases, in which ten seeds are to take no longer than one run of the peer.
@@ -71,7 +64,7 @@ def against_pyg(
     """Seconds of some seeds by ``fit_many``, and of one run of PyTorch Geometric in its fastest
     form, of as many epochs as that makes in so many seconds, but from 10 to 200.
     """
-    data = open_data(case)
+    data = open_case(case)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
         forms = [peer_epoch(peer, make_model(case, data, control), data, CONFIG) for peer in PYG]

@@ -19,17 +19,17 @@ import torch
 
 from graphsct.datasets import csbm
 from graphsct.datasets.splits import Fractions
-from graphsct.training.peers import PYG, peer_epoch
-from graphsct.training.timing import (
+from graphsct.training.bench import (
     CONFIG,
     Case,
-    alternate,
     make_engine,
     make_model,
     measure_data,
-    open_data,
+    open_case,
     our_epoch,
 )
+from graphsct.training.peers import PYG, peer_epoch
+from graphsct.training.timing import alternate
 
 LIMITS = {"memory in GB": 6.0, "speedup": 2.0, "doubling": 2.3}
 
@@ -43,7 +43,7 @@ def peak_gigabytes(case: Case, whose: str = "ours", *, control: bool = False) ->
 
 
 def print_peak(case: Case, whose: str, control: bool) -> None:
-    data = open_data(case)
+    data = open_case(case)
     model = make_model(case, data, control)
     ours = whose == "ours"
     epoch = our_epoch(model, data) if ours else peer_epoch(whose, model, data, CONFIG)
@@ -113,7 +113,7 @@ def main() -> None:
     }
     print(json.dumps(found), file=sys.stderr, flush=True)
     if not options.only_doubling:
-        data = open_data(Case("arxiv_graph", "gcn", 4, 64))
+        data = open_case(Case("arxiv_graph", "gcn", 4, 64))
         for model in options.models:
             peers: tuple[str, ...] = PYG
             for layers in (4, 16):

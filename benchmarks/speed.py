@@ -31,8 +31,8 @@ from page import fill
 
 import datasets
 from graphsct.plotting.style import BLACK, BLUE, GREY, ORANGE, styled
+from graphsct.training.bench import CASES, GRAPHS, LARGE_PEERS, Case, measure
 from graphsct.training.peers import COMPILED
-from graphsct.training.timing import CASES, GRAPHS, LARGE_PEERS, Case, measure
 
 ROOT = Path(__file__).parents[1]
 PAGE, RESULT = ROOT / "docs" / "speed.md", ROOT / "docs" / "speed.json"

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,13 @@ def serve() -> None:
     warnings.filterwarnings("ignore")
     import torch
 
-    try:
-        from graphsct.training import timing
-    except ImportError:  # versions before timing moved
-        from graphsct import bench as timing  # type: ignore[attr-defined, no-redef]
     import graphsct
     from graphsct.datasets import load
     from graphsct.training import ModelConfig, TrainConfig
+
+    names = "training.bench", "training.timing", "bench"  # the newest version first
+    name = next(name for name in names if find_spec(f"graphsct.{name}"))
+    bench = import_module(f"graphsct.{name}")
 
     def many(case: Any, control: bool, epochs: int) -> Callable[[], object]:
         """Ten runs at once, from the models to the test accuracies."""
@@ -55,11 +57,11 @@ def serve() -> None:
         if "case" in order:
             torch.set_num_threads(order["threads"])
             torch.manual_seed(0)
-            case = timing.Case(*order["case"])
+            case = bench.Case(*order["case"])
             if order["many"]:
                 job = many(case, order["control"], order["many"])
             else:
-                engine = timing.make_engine(case, load(case.data), order["control"])
+                engine = bench.make_engine(case, load(case.data), order["control"])
 
                 def job(engine: Any = engine) -> None:
                     engine.descend()
@@ -134,7 +136,7 @@ def main() -> None:
     if settings.serve:
         serve()
         return
-    from graphsct.training.timing import CASES
+    from graphsct.training.bench import CASES
 
     versions = [Version(settings.old.resolve() / "src"), Version(HERE / "src")]
     ratios = []

@@ -37,7 +37,7 @@ ARROWS["__main__"] = {"cli"}
 #: Arrows that begin or end in a few modules only: ``{arrow: (from, to)}``.
 NARROW = {
     ("engine", "datasets"): (None, {"datasets.splits", "datasets.targets"}),
-    ("training", "engine"): ({"training.backend", "training.timing"}, None),
+    ("training", "engine"): ({"training.backend", "training.bench"}, None),
 }
 #: Names of several modules that mean the same in each. A module of ``cli`` is named after its
 #: command, and a package may hold a module of its own name.

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphsct.cli import app
-from graphsct.training import timing as bench
+from graphsct.training import bench
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,8 @@ import torch
 from torch.testing import assert_close
 
 from graphsct.datasets import csbm
+from graphsct.training.bench import CONFIG, Case, make_model, our_epoch
 from graphsct.training.peers import EXPERT, PYG, peer_epoch
-from graphsct.training.timing import CONFIG, Case, make_model, our_epoch
 
 
 def data(components, sparse):

@@ -54,8 +54,8 @@ def bench(
     from rich.console import Console
 
     from graphsct.datasets.load import is_here
+    from graphsct.training.bench import CASES, GRAPHS, PEERS, measure, summarize
     from graphsct.training.peers import COMPILED
-    from graphsct.training.timing import CASES, GRAPHS, PEERS, measure, summarize
 
     options: dict[str, Any] = {"peers": (*PEERS, COMPILED)} if compiled else {}
     here = [case for case in CASES if case.data not in GRAPHS or is_here(case.data)]

@@ -1,4 +1,4 @@
-"""Time of an epoch for the paper's tables of times, measured by :mod:`graphsct.training.timing`."""
+"""Time of an epoch for the paper's tables of times, measured by :mod:`graphsct.training.bench`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from graphsct.paper.keys import key_of
 from graphsct.paper.paper import PaperCell, PaperTable
 from graphsct.paper.reproduce import Loader, command
 from graphsct.records import Record
+from graphsct.training.bench import Case, measure_data
 from graphsct.training.run import versions
-from graphsct.training.timing import Case, measure_data
 
 __all__ = ["EpochTime", "Times", "find_time", "measure_times", "read_times"]
 
