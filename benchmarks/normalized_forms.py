@@ -32,9 +32,7 @@ The second one stores the runs in graphsct-results and writes the tables of docs
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
-import json
 import statistics
 import time
 from collections.abc import Iterable, Sequence
@@ -45,6 +43,7 @@ from typing import Any
 
 import torch
 from page import fill, folded
+from runs import add_lines, read_lines, read_stored, store
 from torch import Tensor
 
 from graphsct.datasets import csbm, load
@@ -339,28 +338,19 @@ class Runs:
 
 def read(path: Path) -> Runs:
     """The stored runs, and those in a file if it exists, which replace stored ones."""
-    with (stored_results("smoothness") / STORED).open(encoding="utf-8", newline="") as file:
-        rows = [
-            row
-            | {name: int(row[name]) for name in ("depth", "seed")}
-            | {name: float(row[name]) if row[name] else None for name in ("val", "test")}
-            for row in csv.DictReader(file)
-        ]
-    if path.exists():
-        rows += map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    numbers = {"depth": int, "seed": int, "val": float, "test": float}
+    rows = read_stored(stored_results("smoothness") / STORED, numbers) + read_lines(path)
     return Runs({tuple(row[name] for name in KEYS): row for row in rows}.values())
 
 
 def run(path: Path, parts: Sequence[str]) -> None:
     """Train what the rules ask for and is not in the file yet."""
-    path.parent.mkdir(parents=True, exist_ok=True)
 
     def ensure(board: tuple[str, int], form: str, seeds: Sequence[int]) -> None:
         there = read(path).scores(board, form, "val")
         if left := seeds[len(there) :]:
             rows = train(board, form, left)
-            with path.open("a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+            add_lines(path, rows)
             print(*board, form, [row["val"] for row in rows], rows[0]["seconds"], flush=True)
 
     if "choose" in parts:
@@ -380,12 +370,7 @@ def run(path: Path, parts: Sequence[str]) -> None:
 def report(path: Path) -> None:
     """Store the runs and write the tables of the page."""
     runs = read(path)
-    with (stored_results("smoothness") / STORED).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(
-            file, (*KEYS, "val", "test"), extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(runs.rows)
+    store(stored_results("smoothness") / STORED, runs.rows, (*KEYS, "val", "test"), KEYS)
     confirmed, forms = _confirmation(runs), _choice(runs)
     print(forms, confirmed, sep="\n\n")
     title = "Mean validation accuracy of every form"

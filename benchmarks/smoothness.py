@@ -13,9 +13,7 @@ to the runs in graphsct-results and writes the table and the figure of the page.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
-import json
 import statistics
 import time
 from dataclasses import replace
@@ -24,6 +22,7 @@ from typing import Any
 
 import torch
 from page import fill
+from runs import add_lines, read_lines, read_stored, store
 
 from graphsct import fit
 from graphsct.datasets import csbm, load
@@ -101,23 +100,13 @@ def smoothness(model: Any, data: Any) -> list[float]:
 
 def stored() -> list[dict[str, Any]]:
     """The runs in graphsct-results."""
-    with (stored_results("smoothness") / RUNS).open(newline="") as file:
-        return [
-            {
-                **row,
-                "depth": int(row["depth"]),
-                "target": float(row["target"]) if row["target"] else None,
-                "seed": int(row["seed"]),
-            }
-            for row in csv.DictReader(file)
-        ]
+    numbers = {"depth": int, "target": float, "seed": int}
+    return read_stored(stored_results("smoothness") / RUNS, numbers)
 
 
 def run(path: Path, seeds: list[int], names: list[str] | None) -> None:
     """Train what is neither stored nor in the file yet."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    there = {tuple(row[name] for name in KEY) for row in [*stored(), *map(json.loads, lines)]}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    there = {tuple(row[name] for name in KEY) for row in stored() + read_lines(path)}
     for seed, (name, depth) in itertools.product(seeds, BOARDS):
         if names and name not in names:
             continue
@@ -134,26 +123,21 @@ def run(path: Path, seeds: list[int], names: list[str] | None) -> None:
             row |= {"test": result.test_score, "val": result.val_score}
             row |= {"smoothness": smoothness(model, data)}
             row |= {"seconds": round(time.perf_counter() - start, 1)}
-            with path.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+            add_lines(path, [row])
 
 
 def report(path: Path) -> None:
     """Store the runs, and write the table and the figure of the page."""
-    lines = path.read_text().splitlines() if path.exists() else []
     rows = stored()
     share = {row["data"]: row["homophily"] for row in rows}
-    for row in map(json.loads, lines):
+    for row in read_lines(path):
         if row["data"] not in share:
             share[row["data"]] = f"{describe(open_data(row['data'])).homophily:.3f}"
         mean = f"{statistics.fmean(row['smoothness']):.4f}"
         rows.append({**row, "smoothness": mean, "homophily": share[row["data"]]})
     rows.sort(key=lambda row: BOARDS.index((row["data"], row["depth"])))
     names = (*KEY, "test", "val", "smoothness", "homophily")
-    with (stored_results("smoothness") / RUNS).open("w", newline="") as file:
-        writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({tuple(row[name] for name in KEY): row for row in rows}.values())
+    store(stored_results("smoothness") / RUNS, rows, names, KEY)
     table = _tables(read_panels())
     print(table)
     fill(DOCS / "smoothness.md", {"table": table})

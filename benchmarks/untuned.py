@@ -16,8 +16,6 @@ docs/smoothness.md.
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -26,6 +24,7 @@ from typing import Any
 
 import torch
 from page import fill
+from runs import add_lines, read_lines, read_stored, store
 
 from graphsct.datasets import load
 from graphsct.errors import DivergedError
@@ -78,15 +77,12 @@ def train(key: BoardKey, data: Any) -> Iterator[dict[str, Any]]:
 
 def run(path: Path, names: list[str] | None, depths: list[int] | None) -> None:
     """Train the networks that are not in the file yet."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    there = {tuple(row[name] for name in BoardKey._fields) for row in map(json.loads, lines)}
+    there = {tuple(row[name] for name in BoardKey._fields) for row in read_lines(path)}
     there |= {cell.key for cell in read_untuned()}
-    path.parent.mkdir(parents=True, exist_ok=True)
     for key in networks(names, depths):
         if key not in there:
             own = list(train(key, load(key.data)))
-            with path.open("a") as file:  # all seeds of a network at once
-                file.write("".join(f"{json.dumps(row)}\n" for row in own))
+            add_lines(path, own)  # all seeds of a network at once
             print(*key, f"{own[0].get('seconds', 'diverged')} s per run", flush=True)
 
 
@@ -109,17 +105,10 @@ def scores(cells: list[BoardCell]) -> str:
 
 
 def report(path: Path) -> None:
-    """Store the runs, if there are any, and write the tables of the page."""
-    if path.exists():
-        stored = stored_results("remedies") / UNTUNED
-        with stored.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        rows += map(json.loads, path.read_text().splitlines())
-        own = {tuple(str(row[name]) for name in (*BoardKey._fields, "seed")): row for row in rows}
-        with stored.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(own.values())
+    """Store the runs and write the tables of the page."""
+    stored = stored_results("remedies") / UNTUNED
+    rows = read_stored(stored, {"depth": int, "seed": int}) + read_lines(path)
+    store(stored, rows, COLUMNS, (*BoardKey._fields, "seed"))
     tables = (
         win_table(read_packed(), "Tuned: 8 settings each"),
         win_table(read_untuned(), "Untuned: the first of these settings"),
