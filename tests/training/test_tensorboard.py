@@ -1,4 +1,6 @@
 import sys
+import time
+from itertools import count
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -27,7 +29,9 @@ def test_every_value_of_an_epoch_has_its_curve(tmp_path):
         assert read(tmp_path, tag) == list(enumerate(values, 1))
 
 
-def test_a_resumed_run_replaces_its_earlier_events(tmp_path):
+def test_a_resumed_run_replaces_its_earlier_events(tmp_path, monkeypatch):
+    # Files of the same second are read in no certain order.
+    monkeypatch.setattr(time, "time", map(float, count(1_000_000_000)).__next__)
     write(tmp_path, 1, 2, 4)
     write(tmp_path, 2, loss=8.0)
     assert read(tmp_path, "loss/train") == [(1, 1.0), (2, 4.0)]
