@@ -34,11 +34,11 @@ def by_question(cells):
 
 
 def test_survivors_lose_little_against_their_own_best_depth():
-    kept, count = survivors(CELLS, 16)
+    kept, _ = survivors(CELLS, 16)
     assert [each.key.remedy for each in kept] == ["gcnii", "residual", "pair_norm"]
-    kept, count = survivors(CELLS, 32)
+    kept, tested = survivors(CELLS, 32)
     assert [each.key.remedy for each in kept] == ["gcnii", "pair_norm"]
-    assert count == 3
+    assert [each.key.remedy for each in tested] == ["gcnii", "residual", "pair_norm"]
 
 
 def test_survivors_by_an_error_are_those_whose_error_stays_small():
@@ -53,22 +53,32 @@ def test_survivors_by_an_error_are_those_whose_error_stays_small():
 
 def test_what_survives_is_named_with_its_score_and_cost():
     found = by_question(CELLS)["What survives depth, and at what cost?"]
-    assert found.answer == "GCNII; PairNorm"
+    assert found.answer == "GCNII (1 of 1); PairNorm (1 of 1)"
     assert found.lines == (
         "Cora, GCN: 3 of 3 at 16, 2 of 3 at 32 layers. At 32: GCNII 82.0 (1.2 ×); PairNorm 69.0.",
     )
 
 
-def test_a_survivor_must_survive_on_all_data():
+def test_survivors_are_counted_over_the_data_at_the_greatest_depth():
     other = [
-        cell(n, m, d, data="texas") for n in ("gcnii", "residual") for d, m in MEANS[n].items()
+        cell(n, m, d, data="texas") for n in ("gcnii", "pair_norm") for d, m in MEANS[n].items()
     ]
-    found = by_question([*CELLS, *other])["What survives depth, and at what cost?"]
-    assert found.answer == "GCNII"
+    other += [cell("residual", 0.8, d, data="texas") for d in (2, 16)]
+    question = "What survives depth, and at what cost?"
+    found = by_question([*CELLS, *other])[question]
+    assert found.answer == "GCNII (2 of 2); PairNorm (2 of 2)"
     assert len(found.lines) == 2
     shallow = [cell(n, 0.5, 2, data="texas") for n in MEANS]
-    assert len(by_question([*CELLS, *shallow])[found.question].lines) == 1
-    assert by_question(shallow)[found.question].answer.startswith("Not known yet")
+    assert len(by_question([*CELLS, *shallow])[question].lines) == 1
+    assert by_question(shallow)[question].answer.startswith("Not known yet")
+    fading = [cell("residual", m, d) for d, m in MEANS["residual"].items()]
+    assert by_question(fading)[question].answer == "Nothing"
+
+
+def test_a_depth_at_which_only_the_rivals_were_run_counts_for_nothing():
+    rivals = [cell(name, 0.5, 64) for name in ("none", "shallower")]
+    question = "What survives depth, and at what cost?"
+    assert by_question([*CELLS, *rivals])[question] == by_question(CELLS)[question]
 
 
 def test_gains_are_counted_by_depth():

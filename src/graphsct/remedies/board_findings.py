@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -59,7 +59,7 @@ def board_findings(cells: Sequence[BoardCell]) -> list[BoardFinding]:
     ]
 
 
-def survivors(board: Board, depth: int) -> tuple[list[BoardCell], int]:
+def survivors(board: Board, depth: int) -> tuple[list[BoardCell], list[BoardCell]]:
     """The remedies that lose no more than 2 points against their own best depth.
 
     Args:
@@ -67,17 +67,17 @@ def survivors(board: Board, depth: int) -> tuple[list[BoardCell], int]:
         depth: number of layers
 
     Returns:
-        Their cells at this depth, best first, and the number of remedies that also have a shallower
+        Their cells at this depth, best first, and those of all remedies that also have a shallower
         cell
     """
-    kept, count = [], 0
+    kept, tested = [], []
     for cell in _at(board, depth):
         own = [each for each in board if each.key.remedy == cell.key.remedy and each.runs]
         if cell.key.remedy not in _BASELINES and min(each.key.depth for each in own) < depth:
-            count += 1
+            tested.append(cell)
             if max(_gain(each, cell) for each in own) <= NEAR:
                 kept.append(cell)
-    return _ranked(kept), count
+    return _ranked(kept), tested
 
 
 def _gain(cell: BoardCell, other: BoardCell) -> float:
@@ -123,25 +123,39 @@ def _title(key: BoardKey) -> str:
 
 
 def _depth(own: Sequence[Board]) -> BoardFinding:
-    lines, everywhere = [], None
+    lines, survived = [], dict[str, list[bool]]()
     for board in own:
         found = {depth: survivors(board, depth) for depth in _depths(board, DEEP)}
+        found = {depth: (kept, tested) for depth, (kept, tested) in found.items() if tested}
         if not found:
             continue
-        counts = [f"{len(kept)} of {count} at {depth}" for depth, (kept, count) in found.items()]
+        counts = [f"{len(kept)} of {len(at)} at {depth}" for depth, (kept, at) in found.items()]
         depth = max((depth for depth, (kept, _) in found.items() if kept), default=0)
         shown = _survived(board, found[depth][0], depth) if depth else ""
         lines.append(f"{board[0].key.title}: {', '.join(counts)} layers.{shown}")
-        names = [_title(cell.key) for cell in found[max(found)][0]]
-        everywhere = [name for name in names if everywhere is None or name in everywhere]
-    answer = "Not known yet: no cell is that deep"
-    if everywhere is not None:
-        answer = _list(everywhere) if everywhere else "Nothing to the greatest depth on all data"
+        kept, tested = found[max(found)]
+        for cell in tested:
+            survived.setdefault(_title(cell.key), []).append(cell in kept)
     rule = (
-        f"With {DEEP} or more layers, these remedies lose at most {NEAR:g} points against their "
-        "own best depth. In brackets: the cost of an epoch, as a multiple of that without a remedy."
+        f"A remedy survives if it loses at most {NEAR:g} points against its own best depth, and is "
+        f"counted at the greatest depth, {DEEP} layers or more, of each data set and model. Below, "
+        "in brackets: the cost of an epoch, as a multiple of that without a remedy."
     )
+    answer = _most_often(survived) if survived else "Not known yet: no cell is that deep"
     return BoardFinding("What survives depth, and at what cost?", answer, rule, tuple(lines))
+
+
+def _most_often(outcomes: Mapping[str, Sequence[bool]]) -> str:
+    """The names that have the most outcomes that are true.
+
+    Example:
+        >>> _most_often({"a": [True, False], "b": [False], "c": [True, True]})
+        'c (2 of 2); a (1 of 2)'
+    """
+    counts = {name: (sum(own), sum(own) / len(own)) for name, own in outcomes.items() if any(own)}
+    names = sorted(counts, key=lambda name: counts[name], reverse=True)[:_MOST]
+    shown = [f"{name} ({sum(outcomes[name])} of {len(outcomes[name])})" for name in names]
+    return "; ".join(shown) or "Nothing"
 
 
 def _survived(board: Board, kept: Sequence[BoardCell], depth: int) -> str:
