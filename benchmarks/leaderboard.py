@@ -100,7 +100,7 @@ ORDER = (
     Stage("cora", (2, 4, 8, 16, 32, 64), LAST),
     Stage("citeseer", (2, 4, 8, 16, 32, 64), LAST),
     Stage("chameleon_filtered", (2, 4, 8, 16), LAST),
-    Stage("minesweeper", (2, 4), LAST),  # deeper ones need more than 10 GB
+    Stage("minesweeper", (2, 4), LAST),  # an array of nodes by nodes per layer
     Stage("squirrel_filtered", (2, 4, 8, 16), LAST),
     Stage("actor", (2, 4, 8, 16), LAST),
 )
