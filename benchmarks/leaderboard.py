@@ -56,7 +56,7 @@ DRAWN = (
 #: compare with.
 FIRST = (*DRAWN, "pair_norm", "residual", "bias")
 
-#: The remedy that compares all pairs of nodes and takes hours for a cell comes last.
+#: The remedies that come last: this one compares all pairs of nodes, and a cell takes hours.
 LAST = ("contra_norm",)
 
 
@@ -67,7 +67,7 @@ class Stage:
     Args:
         data: name of the data set
         depths: numbers of layers
-        remedies: their names; if there are none, all that fit but the last one
+        remedies: their names; if there are none, all that fit but :data:`LAST`
         model: name of the model that gets the remedies
     """
 

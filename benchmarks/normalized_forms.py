@@ -340,7 +340,7 @@ def read(path: Path) -> Runs:
     """The stored runs, and those in a file if it exists, which replace stored ones."""
     numbers = {"depth": int, "seed": int, "val": float, "test": float}
     rows = read_stored(stored_results("smoothness") / STORED, numbers) + read_lines(path)
-    return Runs({tuple(row[name] for name in KEYS): row for row in rows}.values())
+    return Runs(rows)
 
 
 def run(path: Path, parts: Sequence[str]) -> None:

@@ -152,10 +152,9 @@ def _most_often(outcomes: Mapping[str, Sequence[bool]]) -> str:
         >>> _most_often({"a": [True, False], "b": [False], "c": [True, True]})
         'c (2 of 2); a (1 of 2)'
     """
-    counts = {name: (sum(own), sum(own) / len(own)) for name, own in outcomes.items() if any(own)}
-    names = sorted(counts, key=lambda name: counts[name], reverse=True)[:_MOST]
-    shown = [f"{name} ({sum(outcomes[name])} of {len(outcomes[name])})" for name in names]
-    return "; ".join(shown) or "Nothing"
+    counts = [(sum(own), len(own), name) for name, own in outcomes.items() if any(own)]
+    counts.sort(key=lambda count: (-count[0], count[1]))
+    return "; ".join(f"{name} ({k} of {n})" for k, n, name in counts[:_MOST]) or "Nothing"
 
 
 def _survived(board: Board, kept: Sequence[BoardCell], depth: int) -> str:
