@@ -192,10 +192,11 @@ def main() -> None:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     running, packing = commands.add_parser("run"), commands.add_parser("pack")
-    commands.add_parser("time").add_argument("data", help="name of the data set")
+    names = dict.fromkeys(stage.data for stage in ORDER)
+    commands.add_parser("time").add_argument("data", choices=names, help="name of the data set")
     for command in (running, packing):
         command.add_argument("folder", type=Path, help="folder of the cells")
-    running.add_argument("--data", help="only this data set")
+    running.add_argument("--data", choices=names, help="only this data set")
     running.add_argument("--threads", type=int, default=1)
     packing.add_argument("--costs", choices=("missing", "all"))
     settings = parser.parse_args()

@@ -15,9 +15,14 @@ Row = dict[str, Any]
 
 def read_lines(path: Path) -> list[Row]:
     """The runs in a file of lines; none if there is no file."""
-    if path.exists():
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return []
+    rows: list[Row] = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            where = f"line {len(rows) + 1} of {path}"
+            raise SystemExit(f"{where} is not a whole run; delete that line") from None
+    return rows
 
 
 def add_lines(path: Path, rows: Iterable[Row]) -> None:

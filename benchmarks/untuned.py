@@ -33,7 +33,7 @@ from graphsct.remedies import REMEDIES
 from graphsct.remedies.board_cell import BoardCell, BoardKey
 from graphsct.remedies.budget import base_model, budget_of
 from graphsct.remedies.packed import read_packed
-from graphsct.remedies.wins import CONTROLS, UNTUNED, planned, read_untuned, win_table
+from graphsct.remedies.wins import CONTROLS, DATA, DEPTHS, UNTUNED, planned, read_untuned, win_table
 from graphsct.training.many import fit_many
 from graphsct.training.scored_run import ScoredRun
 from graphsct.training.seeds import build_seeds, split_of
@@ -122,8 +122,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--out", type=Path, default=Path("results/untuned.jsonl"))
-    parser.add_argument("--data", nargs="*", help="some of the data sets")
-    parser.add_argument("--depth", nargs="*", type=int, help="some of the depths")
+    parser.add_argument("--data", nargs="*", choices=DATA, help="some of the data sets")
+    parser.add_argument("--depth", nargs="*", type=int, choices=DEPTHS, help="some of the depths")
     given = parser.parse_args()
     torch.set_num_threads(1)
     if given.action == "run":
